@@ -1,0 +1,8 @@
+//! One module per outside system; the modules do not know each other and decide nothing.
+
+pub mod llm;
+pub mod postgres;
+pub mod signature;
+pub mod slack;
+pub mod throttle;
+pub mod zendesk;

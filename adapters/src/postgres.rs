@@ -1,0 +1,3 @@
+//! The store: everything Deskhand knows, in Postgres.
+
+pub mod embedded;

@@ -1,0 +1,1 @@
+//! Embedded Postgres for newcomers and tests.

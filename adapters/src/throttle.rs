@@ -1,0 +1,1 @@
+//! Keeping below other people's rate limits.

@@ -1,0 +1,1 @@
+//! The grammar of `/triage`, shared by every surface.

@@ -1,0 +1,1 @@
+//! Edits of articles: exactly-once replacement, unified diffs.

@@ -1,0 +1,1 @@
+//! History repair before every model request.

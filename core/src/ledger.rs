@@ -1,0 +1,1 @@
+//! The hash chain of decisions.

@@ -1,0 +1,24 @@
+//! The decisions of Deskhand: data in, data out.
+//!
+//! This crate performs no I/O, holds no clock and spawns nothing. The same transcript and the same facts always give the
+//! same answer, which is why most checks live here.
+
+pub mod approval;
+pub mod article;
+pub mod card;
+pub mod command;
+pub mod diff;
+pub mod digest;
+pub mod effect;
+pub mod fence;
+pub mod history;
+pub mod id;
+pub mod inbound;
+pub mod ledger;
+pub mod model;
+pub mod offline;
+pub mod port;
+pub mod retry;
+pub mod search;
+pub mod skill;
+pub mod ticket;

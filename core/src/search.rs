@@ -1,0 +1,1 @@
+//! Search tokens, scoring and snippets.

@@ -1,0 +1,1 @@
+//! Playbooks: front matter and body.

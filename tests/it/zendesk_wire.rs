@@ -1,0 +1,1 @@
+//! zendesk_wire

@@ -1,0 +1,4 @@
+//! Fakes of the outside: a state model each, with an HTTP skin.
+
+pub mod slack;
+pub mod zendesk;
