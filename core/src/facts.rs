@@ -1,0 +1,107 @@
+//! What the runner read for [`next`](crate::next): everything that is true now and not in the transcript.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::approval::{ApprovalState, Decision};
+use crate::article::Article;
+use crate::effect::Effect;
+use crate::grant::Grant;
+use crate::id::{ApprovalId, ArticleId, CallKey, EffectId, RunId};
+use crate::model::TicketBrief;
+use crate::run::EffectState;
+use crate::ticket::{Comment, Mode, Ticket};
+
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub now: DateTime<Utc>,
+    pub run: RunId,
+    pub ticket: Ticket,
+    /// The source marks the mail as automatic: triaged, never drafted for.
+    pub automatic: bool,
+    /// Comments that the transcript has not heard, oldest first; our own are left out.
+    pub unheard: Vec<Comment>,
+    pub approvals: Vec<ApprovalFact>,
+    pub effects: Vec<EffectFact>,
+    pub grants: Vec<Grant>,
+    /// The stricter of the run's pinned mode and the present one.
+    pub mode: Mode,
+    pub limits: Limits,
+    /// The articles that pending edits are about, as they stand now.
+    pub articles: BTreeMap<ArticleId, Article>,
+    /// Links and addresses of pending drafts that stand in the knowledge base or in the house's settings.
+    pub known_links: BTreeSet<String>,
+    pub prompt: Prompt,
+}
+
+/// The stable head of every request of the run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prompt {
+    pub system: String,
+    pub max_tokens: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Replies of the model in one run.
+    pub max_steps: u32,
+    /// Tokens of one run, in and out.
+    pub max_tokens: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_steps: 40, max_tokens: 1_000_000 }
+    }
+}
+
+/// An approval of this run, as its row says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApprovalFact {
+    pub id: ApprovalId,
+    pub call: CallKey,
+    pub effect: Effect,
+    pub digest: String,
+    pub state: ApprovalState,
+    pub decision: Option<Decision>,
+    pub executed: bool,
+    /// Whether the person who decided may still decide.
+    pub standing: Standing,
+}
+
+/// Whether a person may decide, judged anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Holds,
+    Lost,
+    /// The membership could not be checked: treated as lost for now, asked again later.
+    Unknown,
+}
+
+/// An effect that a call of this run put into the outbox.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectFact {
+    pub id: EffectId,
+    pub call: Option<CallKey>,
+    pub state: EffectState,
+    /// The tool it came from, or `bookkeeping`.
+    pub what: String,
+    pub why: String,
+}
+
+impl Facts {
+    pub fn brief(&self) -> TicketBrief {
+        TicketBrief {
+            number: self.ticket.id.to_string(),
+            source: self.ticket.outside.source.to_string(),
+            subject: self.ticket.subject.clone(),
+            requester: self.ticket.requester.to_string(),
+            state: self.ticket.state.to_string(),
+            triage: self.ticket.triage.clone(),
+            automatic: self.automatic,
+        }
+    }
+}

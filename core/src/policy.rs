@@ -1,0 +1,134 @@
+//! What a call may do: the rules that judge it, and the inspectors that can only tighten.
+//!
+//! Precedence, from the strongest: deny (a draft on a ticket whose triage says human or ignore, on automatic mail, or
+//! with a link that neither the ticket nor the knowledge base has) → tools that are asked every time → grants → mode
+//! `auto` (a reply goes unasked only there, with action `auto_reply` and no mark by an inspector) → the tool's rule →
+//! Ask. Mode `shadow` asks nobody and sends nothing: what would be asked or sent is recorded.
+//!
+//! The tool's own name is judged after exact matching, never a repaired spelling. Whatever cannot be judged is asked.
+
+use serde_json::Value;
+
+use crate::card::Mark;
+use crate::effect::{EditChange, Effect};
+use crate::facts::Facts;
+use crate::links;
+use crate::ticket::{Action, Mode};
+use crate::transcript::Transcript;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allow { why: String },
+    Ask { why: String, marks: Vec<Mark> },
+    /// One sentence that the model can act on.
+    Deny { why: String },
+}
+
+/// Judges an effect before it is asked for or sent. `args` are the call's own, as grants name them.
+pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Facts) -> Verdict {
+    let marks = inspect(effect, transcript, facts);
+    if let Some(why) = denied(effect, transcript, facts) {
+        return Verdict::Deny { why };
+    }
+    if let Effect::ProposeKnowledgeEdit(_) = effect {
+        return Verdict::Ask { why: "a knowledge-base edit is asked every time".into(), marks };
+    }
+    if let Some(grant) = facts.grants.iter().find(|grant| grant.covers(effect.tool(), args, facts.now))
+        && marks.is_empty()
+    {
+        return Verdict::Allow { why: format!("grant {} by {}", grant.id, grant.by) };
+    }
+    match effect {
+        Effect::ReplyCustomer(_) if facts.mode == Mode::Auto => match action(facts) {
+            Some(Action::AutoReply) if marks.is_empty() => {
+                Verdict::Allow { why: "mode auto, and triage says auto_reply".into() }
+            }
+            Some(Action::AutoReply) => Verdict::Ask { why: "an inspector marked it".into(), marks },
+            _ => Verdict::Ask { why: "triage does not say auto_reply".into(), marks },
+        },
+        Effect::EscalateTicket(escalation) if escalation.level <= 1 => {
+            Verdict::Allow { why: "an escalation to the team's lead needs nobody's word".into() }
+        }
+        Effect::ReplyCustomer(_) => Verdict::Ask { why: "a reply leaves the house".into(), marks },
+        Effect::EscalateTicket(_) => Verdict::Ask { why: "an escalation to the next line is asked".into(), marks },
+        Effect::ProposeKnowledgeEdit(_) => Verdict::Ask { why: "an edit is asked every time".into(), marks },
+    }
+}
+
+fn action(facts: &Facts) -> Option<Action> {
+    facts.ticket.triage.as_ref().map(|triage| triage.action)
+}
+
+fn denied(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Option<String> {
+    match effect {
+        Effect::ReplyCustomer(reply) => {
+            if facts.automatic {
+                return Some("The mail is automatic; robots are not answered. Add a note instead.".into());
+            }
+            match action(facts) {
+                Some(Action::Human) => {
+                    return Some("The triage says that a person answers, so no draft is made. Add a note instead.".into());
+                }
+                Some(Action::Ignore) => {
+                    return Some("The triage says that there is nothing to answer, so no draft is made.".into());
+                }
+                Some(Action::AutoReply | Action::NeedsApproval) | None => {}
+            }
+            let theirs = customers_links(transcript, facts);
+            let foreign: Vec<String> = links::links(&reply.text)
+                .into_iter()
+                .filter(|link| !facts.known_links.contains(link) && !theirs.contains(link))
+                .collect();
+            if foreign.is_empty() {
+                return None;
+            }
+            Some(format!(
+                "The draft has {}, which neither this ticket nor the knowledge base has. Write it without.",
+                foreign.join(", ")
+            ))
+        }
+        Effect::EscalateTicket(_) | Effect::ProposeKnowledgeEdit(_) => None,
+    }
+}
+
+fn customers_links(transcript: &Transcript, facts: &Facts) -> std::collections::BTreeSet<String> {
+    let mut all = links::links(&facts.ticket.subject);
+    all.extend(links::links(&facts.ticket.requester.address));
+    for words in transcript.customers_words() {
+        all.extend(links::links(words));
+    }
+    all
+}
+
+/// Risks that a supervisor should see: values from the customer's text in risky places.
+pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    let text = match effect {
+        Effect::ReplyCustomer(reply) => reply.text.as_str(),
+        Effect::EscalateTicket(_) => return marks,
+        Effect::ProposeKnowledgeEdit(edit) => match &edit.change {
+            EditChange::Replace { new_text, .. } => new_text.as_str(),
+            EditChange::Create { body, .. } => body.as_str(),
+            EditChange::Retire { .. } => return marks,
+        },
+    };
+    let theirs = customers_links(transcript, facts);
+    let foreign: Vec<String> =
+        links::links(text).into_iter().filter(|link| !facts.known_links.contains(link)).collect();
+    for link in foreign {
+        let text = if theirs.contains(&link) {
+            format!("{link} comes from the customer's text.")
+        } else {
+            format!("{link} is neither on the ticket nor in the knowledge base.")
+        };
+        marks.push(Mark { text });
+    }
+    let their_amounts: std::collections::BTreeSet<String> =
+        transcript.customers_words().flat_map(links::amounts).collect();
+    for amount in links::amounts(text) {
+        if their_amounts.contains(&amount) {
+            marks.push(Mark { text: format!("The amount {amount} comes from the customer's text.") });
+        }
+    }
+    marks
+}

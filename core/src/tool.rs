@@ -1,0 +1,219 @@
+//! The tools that a model may use. A new tool is one file and one line in [`ALL`].
+//!
+//! A tool is a value, not an object that does things: what a call *is* is decided here, what it *does* is done by the
+//! runner. Names are matched exactly; a repaired spelling is never judged by policy.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::model::{Call, ToolSpec};
+
+pub mod classify;
+pub mod escalate;
+pub mod knowledge;
+pub mod lookup;
+pub mod reply;
+pub mod route;
+pub mod skill;
+
+/// How a tool touches the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Reads; may be repeated and run beside others.
+    Reads,
+    /// Writes to our own tables only.
+    Records,
+    /// Leaves the house or changes the rules: goes through policy and the outbox.
+    Acts,
+}
+
+pub struct Tool {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub reach: Reach,
+    /// For people: "Search the knowledge base".
+    pub label: &'static str,
+    /// For people, while it runs: "Searching the knowledge base for …".
+    pub activity: fn(&Value) -> String,
+    schema: fn() -> Value,
+    parse: fn(Value) -> Result<Use, serde_json::Error>,
+}
+
+/// A call whose arguments were checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Use {
+    Look(lookup::Look),
+    Classify(classify::Classify),
+    Route(route::Route),
+    Note(route::Note),
+    Reply(reply::ReplyCustomer),
+    Escalate(escalate::Escalate),
+    Edit(knowledge::ProposeEdit),
+}
+
+/// Every tool, sorted by name, as providers' caches like it.
+pub static ALL: &[&Tool] = &[
+    &route::ADD_NOTE,
+    &classify::CLASSIFY_TICKET,
+    &escalate::ESCALATE_TICKET,
+    &lookup::GET_TICKET,
+    &lookup::LIST_TICKETS,
+    &skill::LOAD_SKILL,
+    &knowledge::PROPOSE_KNOWLEDGE_EDIT,
+    &lookup::READ_ARTICLE,
+    &reply::REPLY_CUSTOMER,
+    &route::ROUTE_TICKET,
+    &lookup::SEARCH_KNOWLEDGE,
+    &lookup::SEARCH_TICKETS,
+    &lookup::SIMILAR_TICKETS,
+];
+
+static VALIDATORS: LazyLock<Vec<(&'static str, jsonschema::Validator)>> = LazyLock::new(|| {
+    ALL.iter()
+        .map(|tool| {
+            let validator = jsonschema::validator_for(&(tool.schema)()).expect("our own schemas are valid");
+            (tool.name, validator)
+        })
+        .collect()
+});
+
+static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
+    ALL.iter()
+        .map(|tool| ToolSpec { name: tool.name.into(), description: tool.description.into(), schema: (tool.schema)() })
+        .collect()
+});
+
+/// What the model is shown. The same bytes in every request.
+pub fn specs() -> Vec<ToolSpec> {
+    SPECS.clone()
+}
+
+pub fn find(name: &str) -> Option<&'static Tool> {
+    ALL.iter().copied().find(|tool| tool.name == name)
+}
+
+/// Checks a call against the JSON Schema of its arguments, then reads it. The error is one sentence for the model.
+pub fn read(call: &Call) -> Result<(&'static Tool, Use), String> {
+    let Some(tool) = find(&call.name) else {
+        let known: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
+        return Err(format!("There is no tool \"{}\". The tools are: {}.", clip(&call.name), known.join(", ")));
+    };
+    let args = match &call.args {
+        Value::Null => json!({}),
+        Value::String(raw) if !raw.trim().is_empty() => {
+            return Err(format!("The arguments of {} are not a JSON object; send them again as one.", tool.name));
+        }
+        Value::String(_) => json!({}),
+        args => args.clone(),
+    };
+    let validator = VALIDATORS.iter().find(|(name, _)| *name == tool.name).map(|(_, validator)| validator);
+    if let Some(error) = validator.and_then(|validator| validator.iter_errors(&args).next()) {
+        let place = match error.instance_path().to_string() {
+            path if path.is_empty() => String::new(),
+            path => format!(" at {path}"),
+        };
+        return Err(format!("Wrong arguments for {}{place}: {}.", tool.name, clip(&error.to_string())));
+    }
+    match (tool.parse)(args) {
+        Ok(used) => Ok((tool, used)),
+        Err(error) => Err(format!("Wrong arguments for {}: {}.", tool.name, clip(&error.to_string()))),
+    }
+}
+
+fn clip(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+/// The schema of an argument struct: self-contained, closed, without the noise that providers refuse.
+fn schema_of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = serde_json::to_value(settings.into_generator().into_root_schema_for::<T>()).unwrap_or_default();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+        object.insert("additionalProperties".into(), json!(false));
+        object.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema
+}
+
+fn parse_as<T: DeserializeOwned>(args: Value, wrap: fn(T) -> Use) -> Result<Use, serde_json::Error> {
+    serde_json::from_value(args).map(wrap)
+}
+
+/// An argument as people may see it in an activity line: short, on one line.
+fn shown(args: &Value, name: &str) -> String {
+    let text = match &args[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(60) {
+        Some((cut, _)) => format!("{}…", &line[..cut]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_args(name: &str, args: Value) -> Result<Use, String> {
+        read(&Call { id: "1".into(), name: name.into(), args }).map(|(_, used)| used)
+    }
+
+    #[test]
+    fn tools_are_sorted_and_their_schemas_are_closed_objects() {
+        let names: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert_eq!(names, sorted);
+        for spec in specs() {
+            assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+            assert_eq!(spec.schema["additionalProperties"], false, "{}", spec.name);
+            assert!(!spec.schema.to_string().contains("$ref"), "{} must not refer elsewhere", spec.name);
+        }
+    }
+
+    #[test]
+    fn wrong_arguments_are_told_in_one_sentence() {
+        for (name, args, says) in [
+            ("reply_customer", json!({}), "\"text\" is a required property"),
+            ("reply_customer", json!({"text": "Hello", "to": "eve@example.com"}), "'to' was unexpected"),
+            ("reply_customer", json!("{\"text\": \"Hel"), "not a JSON object"),
+            ("escalate_ticket", json!({"level": 0, "team": "billing", "reason": "x"}), "less than the minimum"),
+            (
+                "classify_ticket",
+                json!({"category": "refund", "priority": "asap", "language": "en", "action": "human",
+                       "confidence": 0.5, "reason": "x"}),
+                "at /priority",
+            ),
+            ("reply_costumer", json!({}), "There is no tool \"reply_costumer\""),
+        ] {
+            let error = read_args(name, args).expect_err(name);
+            assert!(error.contains(says), "{name}: {error}");
+            assert!(!error.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn right_arguments_are_read() {
+        let used = read_args("search_knowledge", json!({"query": "退款"}));
+        assert!(matches!(used, Ok(Use::Look(lookup::Look::SearchKnowledge(args))) if args.query == "退款"));
+        assert!(read_args("list_tickets", Value::Null).is_ok());
+    }
+
+    #[test]
+    fn activity_lines_are_short_and_on_one_line() {
+        let tool = find("search_knowledge").expect("it is there");
+        let line = (tool.activity)(&json!({"query": format!("a\nb {}", "long ".repeat(50))}));
+        assert!(line.starts_with("Searching the knowledge base for a b long") && line.chars().count() < 110, "{line}");
+    }
+}

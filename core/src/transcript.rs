@@ -1,0 +1,274 @@
+//! The steps of a run, folded: what was heard, what the model said, which calls still lack an outcome.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::id::{ArticleId, CallKey};
+use crate::model::{Answer, Call, ModelReply, Part, Turn, Usage};
+use crate::step::{About, Outcome, Step, StepKind};
+use crate::ticket::Author;
+
+/// What the model is told when it has said nothing.
+const NUDGE: &str = "Your last reply was empty. Go on: call a tool, or say in one sentence what you concluded.";
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript {
+    steps: Vec<Step>,
+}
+
+impl Transcript {
+    /// Steps in the order of their numbers.
+    pub fn new(steps: Vec<Step>) -> Self {
+        Self { steps }
+    }
+
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    pub fn next_seq(&self) -> i32 {
+        self.steps.last().map_or(1, |step| step.seq + 1)
+    }
+
+    /// The newest comment that was heard; 0 before the first.
+    pub fn last_heard(&self) -> i64 {
+        self.heard().flat_map(|(comments, _)| comments).map(|comment| comment.id).max().unwrap_or(0)
+    }
+
+    /// The ticket's version that the model has seen.
+    pub fn version(&self) -> Option<i64> {
+        self.heard().map(|(_, version)| version).max()
+    }
+
+    fn heard(&self) -> impl Iterator<Item = (&[crate::ticket::Comment], i64)> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Heard { comments, version, .. } => Some((comments.as_slice(), *version)),
+            _ => None,
+        })
+    }
+
+    /// The latest reply with the number of its step.
+    pub fn last_reply(&self) -> Option<(i32, &ModelReply)> {
+        self.steps.iter().rev().find_map(|step| match &step.kind {
+            StepKind::Replied { reply, .. } => Some((step.seq, &**reply)),
+            _ => None,
+        })
+    }
+
+    pub fn replies(&self) -> u32 {
+        let replies = self.steps.iter().filter(|step| matches!(step.kind, StepKind::Replied { .. })).count();
+        u32::try_from(replies).unwrap_or(u32::MAX)
+    }
+
+    pub fn usage(&self) -> Usage {
+        let mut usage = Usage::default();
+        for step in &self.steps {
+            if let StepKind::Replied { reply, .. } = &step.kind {
+                usage += reply.usage;
+            }
+        }
+        usage
+    }
+
+    pub fn outcome(&self, key: CallKey) -> Option<&Outcome> {
+        self.steps.iter().rev().find_map(|step| match &step.kind {
+            StepKind::Outcome { call, outcome } if *call == key => Some(outcome),
+            _ => None,
+        })
+    }
+
+    /// Every call that has an outcome, with it.
+    pub fn outcomes(&self) -> impl Iterator<Item = (CallKey, &Outcome)> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Outcome { call, outcome } => Some((*call, outcome)),
+            _ => None,
+        })
+    }
+
+    /// The calls of the latest reply that have no outcome yet, in their order.
+    pub fn open_calls(&self) -> Vec<(CallKey, &Call)> {
+        let Some((seq, reply)) = self.last_reply() else { return Vec::new() };
+        let done: BTreeSet<CallKey> = self.outcomes().map(|(key, _)| key).collect();
+        (0..).map(|index| CallKey { step: seq, index }).zip(&reply.calls).filter(|(key, _)| !done.contains(key)).collect()
+    }
+
+    pub fn call(&self, key: CallKey) -> Option<&Call> {
+        self.steps.iter().find_map(|step| match &step.kind {
+            StepKind::Replied { reply, .. } if step.seq == key.step => reply.calls.get(usize::try_from(key.index).ok()?),
+            _ => None,
+        })
+    }
+
+    pub fn started(&self, key: CallKey) -> bool {
+        self.steps.iter().any(|step| matches!(step.kind, StepKind::Started { call } if call == key))
+    }
+
+    pub fn noted(&self, about: About) -> bool {
+        self.steps.iter().any(|step| matches!(step.kind, StepKind::Noted { about: it, .. } if it == about))
+    }
+
+    /// Whether something was told to the model after its latest reply and that reply's outcomes.
+    pub fn has_news(&self) -> bool {
+        for step in self.steps.iter().rev() {
+            match step.kind {
+                StepKind::Replied { .. } => return false,
+                StepKind::Heard { .. }
+                | StepKind::Instructed { .. }
+                | StepKind::Noted { .. }
+                | StepKind::Nudged
+                | StepKind::Outcome { .. } => return true,
+                StepKind::Started { .. }
+                | StepKind::Asked { .. }
+                | StepKind::Booked { .. }
+                | StepKind::Stumbled { .. } => {}
+            }
+        }
+        true
+    }
+
+    /// Whether the latest reply was already asked to go on.
+    pub fn nudged(&self) -> bool {
+        let mut replies = 0;
+        for step in self.steps.iter().rev() {
+            match step.kind {
+                StepKind::Replied { .. } => replies += 1,
+                StepKind::Nudged => return replies == 1,
+                _ => {}
+            }
+            if replies > 1 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Who instructed the bot last, as `slack:U…`.
+    pub fn instructed_by(&self) -> Option<&str> {
+        self.steps.iter().rev().find_map(|step| match &step.kind {
+            StepKind::Instructed { by, .. } => Some(by.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Revisions of the articles that were read in this run.
+    pub fn articles_read(&self) -> BTreeMap<ArticleId, i64> {
+        let mut read = BTreeMap::new();
+        for (_, outcome) in self.outcomes() {
+            if let (Some(id), Some(revision)) =
+                (outcome.details["article"].as_str(), outcome.details["revision"].as_i64())
+            {
+                read.insert(ArticleId(id.into()), revision);
+            }
+        }
+        read
+    }
+
+    /// Everything that people outside the team wrote on the ticket, as far as it was heard.
+    pub fn customers_words(&self) -> impl Iterator<Item = &str> {
+        self.heard().flat_map(|(comments, _)| comments).filter_map(|comment| match comment.author {
+            Author::Requester | Author::Other => Some(comment.body.as_str()),
+            Author::Agent | Author::Bot => None,
+        })
+    }
+
+    /// The steps after the last one that put the bookkeeping into the outbox.
+    pub fn unbooked(&self) -> &[Step] {
+        let from = self.steps.iter().rposition(|step| matches!(step.kind, StepKind::Booked { .. }));
+        &self.steps[from.map_or(0, |at| at + 1)..]
+    }
+
+    /// The conversation as the model is shown it. Outcomes stand behind their reply whatever came in between.
+    pub fn turns(&self) -> Vec<Turn> {
+        let outcomes: BTreeMap<CallKey, &Outcome> = self.outcomes().collect();
+        let mut turns: Vec<Turn> = Vec::new();
+        let mut introduced = false;
+        for step in &self.steps {
+            match &step.kind {
+                StepKind::Heard { brief, comments, .. } => {
+                    let mut parts = Vec::new();
+                    if !introduced {
+                        parts.push(Part::Ticket((**brief).clone()));
+                        introduced = true;
+                    }
+                    parts.extend(comments.iter().map(|comment| Part::Comment {
+                        author: comment.author,
+                        author_name: comment.author_name.clone(),
+                        public: comment.public,
+                        body: comment.body.clone(),
+                    }));
+                    tell(&mut turns, parts);
+                }
+                StepKind::Instructed { text, by_name, .. } => {
+                    tell(&mut turns, vec![Part::Text(format!("Instruction by {by_name} of the team: {text}"))]);
+                }
+                StepKind::Noted { text, .. } => tell(&mut turns, vec![Part::Text(text.clone())]),
+                StepKind::Nudged => tell(&mut turns, vec![Part::Text(NUDGE.into())]),
+                StepKind::Replied { reply, .. } => {
+                    turns.push(Turn::Said((**reply).clone()));
+                    let answers: Vec<Answer> = (0..)
+                        .zip(&reply.calls)
+                        .filter_map(|(index, call)| {
+                            let outcome = outcomes.get(&CallKey { step: step.seq, index })?;
+                            Some(Answer {
+                                call_id: call.id.clone(),
+                                name: call.name.clone(),
+                                text: outcome.text.clone(),
+                                failed: outcome.failed,
+                            })
+                        })
+                        .collect();
+                    if !answers.is_empty() {
+                        turns.push(Turn::Outcomes(answers));
+                    }
+                }
+                StepKind::Started { .. }
+                | StepKind::Outcome { .. }
+                | StepKind::Asked { .. }
+                | StepKind::Booked { .. }
+                | StepKind::Stumbled { .. } => {}
+            }
+        }
+        turns
+    }
+}
+
+fn tell(turns: &mut Vec<Turn>, parts: Vec<Part>) {
+    match turns.last_mut() {
+        Some(Turn::Told(told)) => told.extend(parts),
+        _ if parts.is_empty() => {}
+        _ => turns.push(Turn::Told(parts)),
+    }
+}
+
+/// One line for people on a step: what the live view and `runs` show.
+pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
+    match &step.kind {
+        StepKind::Heard { comments, .. } => match comments.len() {
+            0 => Some("read the ticket".into()),
+            1 => Some("read 1 comment".into()),
+            n => Some(format!("read {n} comments")),
+        },
+        StepKind::Instructed { by_name, .. } => Some(format!("instructed by {by_name}")),
+        StepKind::Noted { text, .. } => Some(text.clone()),
+        StepKind::Nudged => Some("empty reply; asked to go on".into()),
+        StepKind::Replied { reply, .. } if reply.calls.is_empty() => Some(first_line(&reply.text)),
+        StepKind::Replied { .. } | StepKind::Started { .. } | StepKind::Booked { .. } => None,
+        StepKind::Outcome { call, outcome } => {
+            let (name, args) = transcript.call(*call).map_or(("?", &Value::Null), |call| (call.name.as_str(), &call.args));
+            let what = crate::tool::find(name).map_or_else(|| name.to_owned(), |tool| (tool.activity)(args));
+            Some(if outcome.failed { format!("{what}: {}", first_line(&outcome.text)) } else { what })
+        }
+        StepKind::Asked { approval, .. } => Some(format!("asked as {approval}")),
+        StepKind::Stumbled { what } => Some(what.clone()),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    line.chars().take(200).collect()
+}
