@@ -23,6 +23,8 @@ CREATE TABLE ticket (
     url               text NOT NULL DEFAULT '',
     -- Set when it was merged: the ticket that it is another name of.
     alias_of          bigint REFERENCES ticket (id),
+    -- When it was last put into the search; the sweeper does it, never intake.
+    indexed_at        timestamptz,
     -- Why a person must look at it; shown on its header.
     trouble           text NOT NULL DEFAULT '',
     created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -30,6 +32,7 @@ CREATE TABLE ticket (
     CONSTRAINT ticket_outside UNIQUE (source, outside_id)
 );
 CREATE INDEX ticket_newest ON ticket (updated_at DESC);
+CREATE INDEX ticket_unindexed ON ticket (updated_at) WHERE indexed_at IS NULL OR indexed_at < updated_at;
 
 CREATE TABLE comment (
     id          bigserial PRIMARY KEY,
@@ -216,6 +219,8 @@ CREATE INDEX ledger_unsealed ON ledger (id) WHERE number IS NULL;
 CREATE TABLE article (
     id         text PRIMARY KEY,
     title      text NOT NULL,
+    -- Where it stands in the help centre; counts as a heading.
+    section    text NOT NULL DEFAULT '',
     body       text NOT NULL,
     language   text NOT NULL DEFAULT '',
     state      text NOT NULL CONSTRAINT article_state CHECK (state IN ('draft', 'published', 'retired')),
@@ -245,8 +250,11 @@ CREATE TABLE document (
     language text NOT NULL DEFAULT '',
     title    text NOT NULL,
     body     text NOT NULL,
+    -- Distinct tokens, sorted, and how often each stands in title, headings and body (ten bits each).
     tokens   text[] NOT NULL,
-    length   integer NOT NULL,
+    counts   integer[] NOT NULL,
+    -- Tokens in title, headings and body.
+    lengths  integer[] NOT NULL,
     CONSTRAINT document_key PRIMARY KEY (kind, key)
 );
 CREATE INDEX document_tokens ON document USING gin (tokens) WITH (fastupdate = off);
@@ -258,6 +266,16 @@ CREATE TABLE token (
     documents bigint NOT NULL,
     CONSTRAINT token_kind PRIMARY KEY (kind, token)
 );
+
+-- Sums over the documents of a kind: how many, and their lengths.
+CREATE TABLE collection (
+    kind      text PRIMARY KEY,
+    documents bigint NOT NULL DEFAULT 0,
+    title     bigint NOT NULL DEFAULT 0,
+    headings  bigint NOT NULL DEFAULT 0,
+    body      bigint NOT NULL DEFAULT 0
+);
+INSERT INTO collection (kind) VALUES ('article'), ('ticket');
 
 -- Members of groups and roles, as the chat last told them.
 CREATE TABLE membership (

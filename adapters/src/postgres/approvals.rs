@@ -1,0 +1,440 @@
+//! Approvals: opened with their cards, decided under their lock, withdrawn in the transaction that makes them stale.
+
+use chrono::{DateTime, Utc};
+use deskhand_core::approval::{self, Actor, Answer, ApprovalState, Click, Decision, Standing, Wish};
+use deskhand_core::card::Mark;
+use deskhand_core::effect::Effect;
+use deskhand_core::id::{ApprovalId, CallKey, RunId, TicketId};
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+
+use super::{ledger, outbox, runs};
+
+/// An approval to open.
+#[derive(Clone, Debug)]
+pub struct Opening<'a> {
+    pub ticket: TicketId,
+    pub run: RunId,
+    pub call: CallKey,
+    pub effect: &'a Effect,
+    pub digest: &'a str,
+    pub why: &'a str,
+    pub marks: &'a [Mark],
+    /// Seconds until nobody may decide it any more.
+    pub expires_in: Option<f64>,
+    /// Shadow mode: shown, never asked.
+    pub recorded: bool,
+    pub instructed_by: &'a str,
+    pub replaces: Option<ApprovalId>,
+}
+
+pub async fn open(tx: &mut PgConnection, opening: &Opening<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<ApprovalId> {
+    if let Some(replaced) = opening.replaces {
+        supersede(tx, replaced, opening.why).await?;
+    }
+    let id = sqlx::query_scalar!(
+        "INSERT INTO approval (ticket_id, run_id, call_step, call_index, tool, effect, digest, why, marks, recorded,
+                               instructed_by, expires_at, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+                 coalesce($13, clock_timestamp()) + make_interval(secs => $12), coalesce($13, clock_timestamp()))
+         RETURNING id",
+        opening.ticket.0,
+        opening.run.0,
+        opening.call.step,
+        opening.call.index,
+        opening.effect.tool(),
+        Json(opening.effect) as _,
+        opening.digest,
+        opening.why,
+        Json(opening.marks) as _,
+        opening.recorded,
+        opening.instructed_by,
+        opening.expires_in,
+        at,
+    )
+    .fetch_one(&mut *tx)
+    .await?;
+    let line = ledger::Line {
+        kind: "proposed",
+        ticket: opening.ticket.0,
+        approval: Some(id),
+        digest: opening.digest,
+        detail: opening.effect.tool(),
+        ..ledger::Line::default()
+    };
+    ledger::append(tx, &line).await?;
+    Ok(ApprovalId(id))
+}
+
+/// Ends approvals without a decision by a person, and settles their cards.
+async fn end(tx: &mut PgConnection, ids: &[i64], state: ApprovalState, reason: &str) -> sqlx::Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    outbox::settle_cards(tx, ids).await?;
+    for id in ids {
+        let ticket = sqlx::query_scalar!("SELECT ticket_id FROM approval WHERE id = $1", id).fetch_one(&mut *tx).await?;
+        let line = ledger::Line {
+            kind: state.as_str(),
+            ticket,
+            approval: Some(*id),
+            detail: reason,
+            ..ledger::Line::default()
+        };
+        ledger::append(tx, &line).await?;
+    }
+    Ok(())
+}
+
+/// Withdraws the open reply approvals of these tickets: somebody wrote, so the drafts are stale.
+pub async fn withdraw_replies(tx: &mut PgConnection, tickets: &[TicketId], reason: &str) -> sqlx::Result<()> {
+    if tickets.is_empty() {
+        return Ok(());
+    }
+    let tickets: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    let ids = sqlx::query_scalar!(
+        "UPDATE approval SET state = 'withdrawn', reason = $2, decided_at = clock_timestamp()
+          WHERE ticket_id = ANY($1) AND state = 'open' AND tool = 'reply_customer' RETURNING id",
+        &tickets,
+        reason,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    end(tx, &ids, ApprovalState::Withdrawn, reason).await
+}
+
+/// Withdraws every open approval of a ticket.
+pub async fn withdraw_all(tx: &mut PgConnection, ticket: TicketId, reason: &str) -> sqlx::Result<()> {
+    let ids = sqlx::query_scalar!(
+        "UPDATE approval SET state = 'withdrawn', reason = $2, decided_at = clock_timestamp()
+          WHERE ticket_id = $1 AND state = 'open' RETURNING id",
+        ticket.0,
+        reason,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    end(tx, &ids, ApprovalState::Withdrawn, reason).await
+}
+
+/// Another approval takes its place, or it cannot be executed any more.
+pub async fn supersede(tx: &mut PgConnection, id: ApprovalId, reason: &str) -> sqlx::Result<()> {
+    let ids = sqlx::query_scalar!(
+        "UPDATE approval SET state = 'superseded', reason = $2
+          WHERE id = $1 AND executed_at IS NULL AND state IN ('open', 'approved', 'edited') RETURNING id",
+        id.0,
+        reason,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    end(tx, &ids, ApprovalState::Superseded, reason).await
+}
+
+/// Marks an approval executed; false when it was before, or is not decided. Guards its one execution.
+pub async fn execute_once(tx: &mut PgConnection, id: ApprovalId) -> sqlx::Result<bool> {
+    let row = sqlx::query!(
+        "UPDATE approval SET executed_at = clock_timestamp()
+          WHERE id = $1 AND executed_at IS NULL AND state IN ('approved', 'edited') RETURNING ticket_id, digest",
+        id.0
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(row) = row else { return Ok(false) };
+    let line = ledger::Line {
+        kind: "executed",
+        ticket: row.ticket_id,
+        approval: Some(id.0),
+        digest: &row.digest,
+        ..ledger::Line::default()
+    };
+    ledger::append(tx, &line).await?;
+    Ok(true)
+}
+
+/// An approval as its row says.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub id: ApprovalId,
+    pub ticket: TicketId,
+    pub run: RunId,
+    pub call: CallKey,
+    pub tool: String,
+    pub effect: Effect,
+    pub digest: String,
+    pub why: String,
+    pub marks: Vec<Mark>,
+    pub state: ApprovalState,
+    pub decision: Option<Decision>,
+    pub recorded: bool,
+    pub instructed_by: String,
+    pub expires_at: Option<DateTime<Utc>>,
+    pub executed: bool,
+    pub created_at: DateTime<Utc>,
+}
+
+struct Raw {
+    id: i64,
+    ticket_id: i64,
+    run_id: uuid::Uuid,
+    call_step: i32,
+    call_index: i32,
+    tool: String,
+    effect: Json<Effect>,
+    digest: String,
+    why: String,
+    marks: Json<Vec<Mark>>,
+    state: String,
+    decided_by: String,
+    decided_by_name: String,
+    decided_at: Option<DateTime<Utc>>,
+    reason: String,
+    edited: Option<String>,
+    recorded: bool,
+    instructed_by: String,
+    expires_at: Option<DateTime<Utc>>,
+    executed_at: Option<DateTime<Utc>>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Raw> for Row {
+    fn from(raw: Raw) -> Self {
+        let state = raw.state.parse().unwrap_or(ApprovalState::Superseded);
+        let decision = (state != ApprovalState::Open).then(|| Decision {
+            state,
+            by: raw.decided_by,
+            by_name: raw.decided_by_name,
+            at: raw.decided_at.unwrap_or(raw.created_at),
+            reason: raw.reason,
+            edited: raw.edited,
+        });
+        Self {
+            id: ApprovalId(raw.id),
+            ticket: TicketId(raw.ticket_id),
+            run: RunId(raw.run_id),
+            call: CallKey { step: raw.call_step, index: raw.call_index },
+            tool: raw.tool,
+            effect: raw.effect.0,
+            digest: raw.digest,
+            why: raw.why,
+            marks: raw.marks.0,
+            state,
+            decision,
+            recorded: raw.recorded,
+            instructed_by: raw.instructed_by,
+            expires_at: raw.expires_at,
+            executed: raw.executed_at.is_some(),
+            created_at: raw.created_at,
+        }
+    }
+}
+
+/// Which approvals to read.
+#[derive(Clone, Copy, Debug)]
+pub enum Which {
+    One(ApprovalId),
+    OfRun(RunId),
+    OfTicket(TicketId),
+    /// All that wait for a decision, oldest first.
+    Open,
+    /// Decided, not executed, and older than a few seconds: their run has moved on or ended.
+    Unexecuted,
+}
+
+pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row>> {
+    let (one, run, ticket, open, unexecuted) = match which {
+        Which::One(id) => (Some(id.0), None, None, false, false),
+        Which::OfRun(run) => (None, Some(run.0), None, false, false),
+        Which::OfTicket(ticket) => (None, None, Some(ticket.0), false, false),
+        Which::Open => (None, None, None, true, false),
+        Which::Unexecuted => (None, None, None, false, true),
+    };
+    let rows = sqlx::query_as!(
+        Raw,
+        r#"SELECT id, ticket_id, run_id, call_step, call_index, tool, effect AS "effect: Json<Effect>", digest, why,
+                  marks AS "marks: Json<Vec<Mark>>", state, decided_by, decided_by_name, decided_at, reason, edited,
+                  recorded, instructed_by, expires_at, executed_at, created_at
+             FROM approval
+            WHERE ($1::bigint IS NOT NULL AND id = $1)
+               OR ($2::uuid IS NOT NULL AND run_id = $2)
+               OR ($3::bigint IS NOT NULL AND ticket_id = $3)
+               OR ($4 AND state = 'open' AND NOT recorded)
+               OR ($5 AND state IN ('approved', 'edited') AND executed_at IS NULL
+                   AND NOT EXISTS (SELECT FROM run r WHERE r.id = run_id AND r.state IN ('queued', 'running')))
+            ORDER BY id LIMIT 1000"#,
+        one,
+        run,
+        ticket,
+        open,
+        unexecuted,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(Row::from).collect())
+}
+
+/// A click with what is known of the person.
+#[derive(Clone, Debug)]
+pub struct Pressed<'a> {
+    pub id: ApprovalId,
+    pub actor: &'a Actor,
+    pub wish: &'a Wish,
+    pub digest: Option<&'a str>,
+    pub listed: bool,
+}
+
+/// What a click came to, and the run that it queued.
+#[derive(Clone, Debug)]
+pub struct Pressing {
+    pub answer: Answer,
+    pub ticket: Option<TicketId>,
+    pub run: Option<RunId>,
+}
+
+/// Decides under the row's lock, in one transaction: decision, run, cards, ledger. Waits at most 1.5 s for a lock;
+/// without one the answer is [`Answer::Checking`], and the caller keeps the click.
+pub async fn press(pool: &PgPool, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
+    let mut tx = pool.begin().await?;
+    match press_in(&mut tx, pressed, at).await {
+        Ok(pressing) => {
+            tx.commit().await?;
+            Ok(pressing)
+        }
+        Err(error) if is_lock_timeout(&error) => {
+            Ok(Pressing { answer: Answer::Checking, ticket: None, run: None })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Postgres' lock_not_available.
+fn is_lock_timeout(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "55P03")
+}
+
+async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
+    sqlx::query!("SET LOCAL lock_timeout = '1500ms'").execute(&mut *tx).await?;
+    let found = sqlx::query!("SELECT ticket_id, run_id FROM approval WHERE id = $1", pressed.id.0)
+        .fetch_optional(&mut *tx)
+        .await?;
+    let Some(found) = found else {
+        return Ok(Pressing { answer: Answer::Unknown, ticket: None, run: None });
+    };
+    // The lock order: ticket, run, approval.
+    sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", found.ticket_id).fetch_one(&mut *tx).await?;
+    sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", found.run_id).fetch_one(&mut *tx).await?;
+    sqlx::query!("SELECT id FROM approval WHERE id = $1 FOR UPDATE", pressed.id.0).fetch_one(&mut *tx).await?;
+    let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at).fetch_one(&mut *tx).await?;
+    let rows = read(&mut *tx, Which::One(pressed.id)).await?;
+    let Some(row) = rows.into_iter().next() else {
+        return Ok(Pressing { answer: Answer::Unknown, ticket: None, run: None });
+    };
+    let standing = Standing {
+        id: row.id,
+        tool: &row.tool,
+        state: row.state,
+        decision: row.decision.as_ref(),
+        recorded: row.recorded,
+        digest: &row.digest,
+        expires_at: row.expires_at,
+        instructed_by: Some(row.instructed_by.as_str()).filter(|by| !by.is_empty()),
+    };
+    let click = Click { actor: pressed.actor, wish: pressed.wish, digest: pressed.digest, listed: pressed.listed, now };
+    let answer = approval::decide(&standing, &click);
+    let mut run = None;
+    match &answer {
+        Answer::Decided(decision) => {
+            record(tx, &row, decision).await?;
+            run = runs::wake(tx, row.run).await?.then_some(row.run);
+        }
+        Answer::Expired if row.state == ApprovalState::Open => expire(tx, &row, now).await?,
+        Answer::NotAllowed { why } => {
+            let line = ledger::Line {
+                kind: "refused",
+                ticket: row.ticket.0,
+                approval: Some(row.id.0),
+                actor: &pressed.actor.key(),
+                detail: why,
+                ..ledger::Line::default()
+            };
+            ledger::append(tx, &line).await?;
+        }
+        Answer::AlreadyDecided(_)
+        | Answer::Expired
+        | Answer::Withdrawn { .. }
+        | Answer::Stale
+        | Answer::Checking
+        | Answer::Unknown => {}
+    }
+    Ok(Pressing { answer, ticket: Some(row.ticket), run })
+}
+
+async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE approval SET state = $2, decided_by = $3, decided_by_name = $4, decided_at = $5, reason = $6, edited = $7
+          WHERE id = $1 AND state = 'open'",
+        row.id.0,
+        decision.state.as_str(),
+        decision.by,
+        decision.by_name,
+        decision.at,
+        decision.reason,
+        decision.edited,
+    )
+    .execute(&mut *tx)
+    .await?;
+    outbox::settle_cards(tx, &[row.id.0]).await?;
+    let line = ledger::Line {
+        kind: "decision",
+        ticket: row.ticket.0,
+        approval: Some(row.id.0),
+        actor: &decision.by,
+        digest: &row.digest,
+        detail: decision.state.as_str(),
+        ..ledger::Line::default()
+    };
+    ledger::append(tx, &line).await
+}
+
+async fn expire(tx: &mut PgConnection, row: &Row, now: DateTime<Utc>) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE approval SET state = 'expired', decided_at = $2 WHERE id = $1 AND state = 'open'",
+        row.id.0,
+        now
+    )
+    .execute(&mut *tx)
+    .await?;
+    end(tx, &[row.id.0], ApprovalState::Expired, "nobody decided in time").await?;
+    runs::wake(tx, row.run).await?;
+    Ok(())
+}
+
+/// Approvals whose time is over, each ended in its own transaction under the usual locks.
+pub async fn expire_due(pool: &PgPool, at: Option<DateTime<Utc>>) -> sqlx::Result<u64> {
+    let due = sqlx::query!(
+        "SELECT id, ticket_id, run_id FROM approval
+          WHERE state = 'open' AND expires_at <= coalesce($1, clock_timestamp()) ORDER BY id LIMIT 100",
+        at
+    )
+    .fetch_all(pool)
+    .await?;
+    let mut expired = 0;
+    for due in due {
+        let mut tx = pool.begin().await?;
+        sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", due.ticket_id).fetch_one(&mut *tx).await?;
+        sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", due.run_id).fetch_one(&mut *tx).await?;
+        let ids = sqlx::query_scalar!(
+            "UPDATE approval SET state = 'expired', decided_at = coalesce($2, clock_timestamp())
+              WHERE id = $1 AND state = 'open' RETURNING id",
+            due.id,
+            at,
+        )
+        .fetch_all(&mut *tx)
+        .await?;
+        if !ids.is_empty() {
+            end(&mut tx, &ids, ApprovalState::Expired, "nobody decided in time").await?;
+            runs::wake(&mut tx, RunId(due.run_id)).await?;
+            expired += 1;
+        }
+        tx.commit().await?;
+    }
+    Ok(expired)
+}

@@ -1,0 +1,348 @@
+//! Intended writes to the outside. A row exists before anything is sent; only a receipt makes it done.
+//!
+//! Effects of one lane go out one at a time, in order. A claim fences like a run's: `attempts` goes up with each, and
+//! whoever reports a result must still hold that attempt.
+
+use chrono::{DateTime, Utc};
+use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
+use deskhand_core::run::EffectState;
+use serde_json::Value;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use uuid::Uuid;
+
+use super::{ledger, runs};
+use deskhand_core::words;
+
+words! {
+    pub enum Kind {
+        Reply = "reply",
+        Escalation = "escalation",
+        Bookkeeping = "bookkeeping",
+        FollowUp = "follow_up",
+        Header = "header",
+        Card = "card",
+        Settle = "settle",
+        Line = "line",
+    }
+}
+
+impl Kind {
+    /// Whether it is written to the ticket's desk; the others go to a chat.
+    pub fn is_desk(self) -> bool {
+        match self {
+            Self::Reply | Self::Escalation | Self::Bookkeeping | Self::FollowUp => true,
+            Self::Header | Self::Card | Self::Settle | Self::Line => false,
+        }
+    }
+}
+
+/// The lane of a ticket's desk.
+pub fn desk_lane(ticket: TicketId) -> String {
+    format!("desk:{}", ticket.0)
+}
+
+/// An effect to put into the outbox.
+#[derive(Clone, Debug)]
+pub struct New {
+    pub id: EffectId,
+    pub kind: Kind,
+    pub ticket: TicketId,
+    pub run: Option<RunId>,
+    pub approval: Option<ApprovalId>,
+    pub call: Option<CallKey>,
+    pub lane: String,
+    pub payload: Value,
+    /// Shadow mode: kept and shown, never sent.
+    pub recorded: bool,
+}
+
+impl New {
+    pub fn new(kind: Kind, ticket: TicketId, lane: impl Into<String>) -> Self {
+        Self {
+            id: EffectId(Uuid::now_v7()),
+            kind,
+            ticket,
+            run: None,
+            approval: None,
+            call: None,
+            lane: lane.into(),
+            payload: Value::Null,
+            recorded: false,
+        }
+    }
+}
+
+/// Puts effects into the outbox, in their order. A header or a settling that is pending already serves for the new one.
+pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()> {
+    if effects.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = effects.iter().map(|effect| effect.id.0).collect();
+    let kinds: Vec<&str> = effects.iter().map(|effect| effect.kind.as_str()).collect();
+    let tickets: Vec<i64> = effects.iter().map(|effect| effect.ticket.0).collect();
+    let run_ids: Vec<Option<Uuid>> = effects.iter().map(|effect| effect.run.map(|run| run.0)).collect();
+    let approvals: Vec<Option<i64>> = effects.iter().map(|effect| effect.approval.map(|id| id.0)).collect();
+    let call_steps: Vec<Option<i32>> = effects.iter().map(|effect| effect.call.map(|call| call.step)).collect();
+    let indexes: Vec<Option<i32>> = effects.iter().map(|effect| effect.call.map(|call| call.index)).collect();
+    let lanes: Vec<&str> = effects.iter().map(|effect| effect.lane.as_str()).collect();
+    let payloads: Vec<Value> = effects.iter().map(|effect| effect.payload.clone()).collect();
+    let states: Vec<&str> =
+        effects.iter().map(|effect| if effect.recorded { "recorded" } else { "pending" }).collect();
+    sqlx::query!(
+        "INSERT INTO outbox (id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state)
+         SELECT id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state
+           FROM UNNEST($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[], $6::integer[], $7::integer[],
+                       $8::text[], $9::jsonb[], $10::text[])
+                WITH ORDINALITY AS d (id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload,
+                                      state, n)
+          ORDER BY n
+         ON CONFLICT DO NOTHING",
+        &ids,
+        &kinds as &[&str],
+        &tickets,
+        &run_ids as &[Option<Uuid>],
+        &approvals as &[Option<i64>],
+        &call_steps as &[Option<i32>],
+        &indexes as &[Option<i32>],
+        &lanes as &[&str],
+        &payloads,
+        &states as &[&str],
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Every card of these approvals, and the headers of their tickets, are drawn anew, whatever ended them.
+pub async fn settle_cards(tx: &mut PgConnection, approvals: &[i64]) -> sqlx::Result<()> {
+    sqlx::query_file!("src/postgres/sql/settle_cards.sql", approvals).execute(tx).await?;
+    Ok(())
+}
+
+/// The ticket's headers are drawn anew, where they stand.
+pub async fn refresh_header(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO outbox (id, kind, ticket_id, lane)
+         SELECT gen_random_uuid(), 'header', ticket_id, chat || ':' || channel FROM place
+          WHERE ticket_id = $1 AND approval_id IS NULL
+         ON CONFLICT DO NOTHING",
+        ticket.0
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Withdraws what has not been sent to the ticket's desk yet. What is being sent cannot be called back.
+pub async fn withdraw_pending(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<u64> {
+    let done = sqlx::query!(
+        "UPDATE outbox SET state = 'withdrawn', why = $2, done_at = clock_timestamp()
+          WHERE ticket_id = $1 AND state = 'pending' AND kind IN ('reply', 'escalation')",
+        ticket.0,
+        why,
+    )
+    .execute(tx)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// A claimed effect.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    pub id: EffectId,
+    pub kind: Kind,
+    pub ticket: TicketId,
+    pub run: Option<RunId>,
+    pub approval: Option<ApprovalId>,
+    pub call: Option<CallKey>,
+    pub lane: String,
+    pub payload: Value,
+    /// How often it was claimed, this time included.
+    pub attempts: i32,
+    /// It may have gone out already: look before sending again.
+    pub ambiguous: bool,
+}
+
+/// Claims the first open effect of each lane that is due. One whose sender was lost is claimed again as ambiguous.
+pub async fn claim(pool: &PgPool, most: i64, seconds: f64, at: Option<DateTime<Utc>>) -> sqlx::Result<Vec<Claimed>> {
+    let rows = sqlx::query_file!("src/postgres/sql/claim_effects.sql", most, seconds, at).fetch_all(pool).await?;
+    let mut claimed: Vec<(i64, Claimed)> = rows
+        .into_iter()
+        .filter_map(|row| {
+            let call = row.call_step.zip(row.call_index).map(|(step, index)| CallKey { step, index });
+            let claimed = Claimed {
+                id: EffectId(row.id),
+                kind: row.kind.parse().ok()?,
+                ticket: TicketId(row.ticket_id),
+                run: row.run_id.map(RunId),
+                approval: row.approval_id.map(ApprovalId),
+                call,
+                lane: row.lane,
+                payload: row.payload,
+                attempts: row.attempts,
+                ambiguous: row.ambiguous,
+            };
+            Some((row.seq, claimed))
+        })
+        .collect();
+    claimed.sort_by_key(|(seq, _)| *seq);
+    Ok(claimed.into_iter().map(|(_, claimed)| claimed).collect())
+}
+
+/// Ends an effect for good. False when the claim was lost meanwhile: then nothing is changed. A run that waited only for
+/// this receipt ends in the same transaction; a reply that was withdrawn or is dead wakes its run.
+pub async fn end(
+    tx: &mut PgConnection,
+    claimed: &Claimed,
+    state: EffectState,
+    remote_id: &str,
+    why: &str,
+) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE outbox SET state = $3, remote_id = $4, why = $5, lease_until = NULL, done_at = clock_timestamp()
+          WHERE id = $1 AND state = 'sending' AND attempts = $2",
+        claimed.id.0,
+        claimed.attempts,
+        state.as_str(),
+        remote_id,
+        why,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if done.rows_affected() == 0 {
+        return Ok(false);
+    }
+    if claimed.kind.is_desk() {
+        let line = ledger::Line {
+            kind: if state == EffectState::Delivered { "receipt" } else { state.as_str() },
+            ticket: claimed.ticket.0,
+            approval: claimed.approval.map(|id| id.0),
+            effect: Some(claimed.id.0),
+            detail: if state == EffectState::Delivered { remote_id } else { claimed.kind.as_str() },
+            ..ledger::Line::default()
+        };
+        ledger::append(tx, &line).await?;
+        if let Some(run) = claimed.run {
+            let failed = matches!(state, EffectState::Withdrawn | EffectState::Dead);
+            if failed && claimed.kind == Kind::Reply {
+                runs::wake(tx, run).await?;
+            } else {
+                runs::complete_if_delivered(tx, run).await?;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Puts an effect back for later. `ambiguous` remembers that it may have gone out.
+pub async fn put_back(
+    db: impl PgExecutor<'_>,
+    claimed: &Claimed,
+    why: &str,
+    delay: f64,
+    ambiguous: bool,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE outbox SET state = 'pending', why = $3, lease_until = NULL, ambiguous = ambiguous OR $5,
+                next_at = coalesce($6, clock_timestamp()) + make_interval(secs => $4)
+          WHERE id = $1 AND state = 'sending' AND attempts = $2
+            AND NOT (kind IN ('header', 'settle') AND EXISTS (
+                    SELECT FROM outbox o WHERE o.id <> outbox.id AND o.kind = outbox.kind AND o.lane = outbox.lane
+                       AND o.ticket_id = outbox.ticket_id AND o.approval_id IS NOT DISTINCT FROM outbox.approval_id
+                       AND o.state = 'pending'))",
+        claimed.id.0,
+        claimed.attempts,
+        why,
+        delay,
+        ambiguous,
+        at,
+    )
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Nothing of this lane goes out before then.
+pub async fn pace(db: impl PgExecutor<'_>, lane: &str, delay: f64, at: Option<DateTime<Utc>>) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO lane (name, next_at) VALUES ($1, coalesce($3, clock_timestamp()) + make_interval(secs => $2))
+         ON CONFLICT (name) DO UPDATE SET next_at = greatest(lane.next_at, EXCLUDED.next_at)",
+        lane,
+        delay,
+        at,
+    )
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// The earliest time at which something becomes due.
+pub async fn next_due(pool: &PgPool) -> sqlx::Result<Option<DateTime<Utc>>> {
+    sqlx::query_scalar!("SELECT min(next_at) FROM outbox WHERE state = 'pending'").fetch_one(pool).await
+}
+
+/// An effect as the operator sees it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Shown {
+    pub id: Uuid,
+    pub kind: String,
+    pub ticket_id: i64,
+    pub approval_id: Option<i64>,
+    pub lane: String,
+    pub payload: Value,
+    pub state: String,
+    pub attempts: i32,
+    pub remote_id: String,
+    pub why: String,
+    pub created_at: DateTime<Utc>,
+    pub done_at: Option<DateTime<Utc>>,
+}
+
+/// Effects of a ticket, or those that are in trouble or open where no ticket is given; oldest first.
+pub async fn list(db: impl PgExecutor<'_>, ticket: Option<TicketId>) -> sqlx::Result<Vec<Shown>> {
+    sqlx::query_as!(
+        Shown,
+        "SELECT id, kind, ticket_id, approval_id, lane, payload, state, attempts, remote_id, why, created_at, done_at
+           FROM outbox
+          WHERE ($1::bigint IS NOT NULL AND ticket_id = $1)
+             OR ($1::bigint IS NULL AND state IN ('pending', 'sending', 'unknown', 'dead'))
+          ORDER BY seq LIMIT 500",
+        ticket.map(|ticket| ticket.0)
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// Sends a dead or unknown effect again, on an operator's word. It looks before it sends.
+pub async fn redrive(db: impl PgExecutor<'_>, id: EffectId) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE outbox SET state = 'pending', attempts = 0, ambiguous = true, next_at = clock_timestamp(), done_at = NULL
+          WHERE id = $1 AND state IN ('dead', 'unknown')",
+        id.0
+    )
+    .execute(db)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Effects of a run's calls, as `next` needs them.
+pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<deskhand_core::facts::EffectFact>> {
+    let rows = sqlx::query!(
+        "SELECT id, kind, call_step, call_index, state, why FROM outbox
+          WHERE run_id = $1 AND kind IN ('reply', 'escalation', 'bookkeeping') ORDER BY seq",
+        run.0
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| deskhand_core::facts::EffectFact {
+            id: EffectId(row.id),
+            call: row.call_step.zip(row.call_index).map(|(step, index)| CallKey { step, index }),
+            state: row.state.parse().unwrap_or(EffectState::Unknown),
+            what: if row.kind == "reply" { "reply_customer".into() } else { row.kind },
+            why: row.why,
+        })
+        .collect())
+}

@@ -1,0 +1,420 @@
+//! Runs: queued, claimed with a lease, renewed, finished. Every change is guarded by state and attempt.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use deskhand_core::id::{RunId, TicketId};
+use deskhand_core::run::Ending;
+use deskhand_core::step::{Step, StepKind};
+use deskhand_core::ticket::Mode;
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+use uuid::Uuid;
+
+/// A claim on a run. Whoever holds it may change the run; the attempt fences everybody else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    pub run: RunId,
+    pub ticket: TicketId,
+    pub attempt: i32,
+    pub mode: Mode,
+    /// Claims in a row that ended without a step.
+    pub failures: i32,
+}
+
+/// Somebody else has the run by now, or it is over. A value, not an error: the late worker just stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseLost;
+
+/// Queues a run for each ticket, or wakes the one that waits. A ticket whose run is queued or at work keeps that one:
+/// it will see what is new. Tickets with a human, and aliases, get none. The ids must be sorted.
+pub async fn queue(
+    tx: &mut PgConnection,
+    tickets: &[TicketId],
+    mode: Mode,
+    delay: f64,
+) -> sqlx::Result<BTreeMap<TicketId, RunId>> {
+    if tickets.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    let runs: Vec<Uuid> = tickets.iter().map(|_| Uuid::now_v7()).collect();
+    let rows = sqlx::query_file!("src/postgres/sql/queue_runs.sql", &ids, &runs, mode.as_str())
+        .fetch_all(&mut *tx)
+        .await?;
+    let queued: BTreeMap<TicketId, RunId> =
+        rows.into_iter().map(|row| (TicketId(row.ticket_id), RunId(row.id))).collect();
+    insert_ready(tx, &queued, delay).await?;
+    let rest: Vec<TicketId> = tickets.iter().filter(|ticket| !queued.contains_key(ticket)).copied().collect();
+    let mut all = wake_waiting(tx, &rest).await?;
+    all.extend(queued);
+    Ok(all)
+}
+
+/// Queues the runs of these tickets that wait, and nothing else.
+pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::Result<BTreeMap<TicketId, RunId>> {
+    if tickets.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    let rows = sqlx::query!(
+        "UPDATE run SET state = 'queued', ending = NULL WHERE ticket_id = ANY($1) AND state = 'waiting' AND parent IS NULL
+         RETURNING id, ticket_id",
+        &ids
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let woken: BTreeMap<TicketId, RunId> =
+        rows.into_iter().map(|row| (TicketId(row.ticket_id), RunId(row.id))).collect();
+    insert_ready(tx, &woken, 0.0).await?;
+    Ok(woken)
+}
+
+/// Queues one run if it waits. False when it does not.
+pub async fn wake(tx: &mut PgConnection, run: RunId) -> sqlx::Result<bool> {
+    let row = sqlx::query!(
+        "UPDATE run SET state = 'queued', ending = NULL WHERE id = $1 AND state = 'waiting' RETURNING ticket_id",
+        run.0
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    match row {
+        Some(row) => insert_ready(tx, &BTreeMap::from([(TicketId(row.ticket_id), run)]), 0.0).await.map(|()| true),
+        None => Ok(false),
+    }
+}
+
+async fn insert_ready(tx: &mut PgConnection, runs: &BTreeMap<TicketId, RunId>, delay: f64) -> sqlx::Result<()> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = runs.values().map(|run| run.0).collect();
+    sqlx::query!(
+        "INSERT INTO ready (run_id, priority, run_at)
+         SELECT r.id, r.priority, clock_timestamp() + make_interval(secs => $2) FROM run r WHERE r.id = ANY($1)
+         ON CONFLICT ON CONSTRAINT ready_run DO NOTHING",
+        &ids,
+        delay,
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Claims up to `most` runs, each with a lease of `seconds`. `above` is a low-water mark on the queue's numbers: rows
+/// below it were gone at the last look and are not visited again, which keeps a claim cheap while dead rows pile up
+/// behind an old snapshot. Gives the leases and the lowest number that was seen.
+pub async fn claim(
+    pool: &PgPool,
+    owner: &str,
+    most: i64,
+    seconds: f64,
+    above: i64,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<(Vec<Lease>, Option<i64>)> {
+    let rows = sqlx::query_file!("src/postgres/sql/claim_runs.sql", owner, most, seconds, above, at)
+        .fetch_all(pool)
+        .await?;
+    let lowest = rows.iter().map(|row| row.ready_seq).min();
+    let leases = rows
+        .into_iter()
+        .map(|row| Lease {
+            run: RunId(row.id),
+            ticket: TicketId(row.ticket_id),
+            attempt: row.attempt,
+            mode: row.mode.parse().unwrap_or(Mode::Shadow),
+            failures: row.failures,
+        })
+        .collect();
+    Ok((leases, lowest))
+}
+
+/// Renews leases in one statement; gives those that are still held.
+pub async fn renew(pool: &PgPool, leases: &[Lease], seconds: f64) -> sqlx::Result<Vec<RunId>> {
+    let ids: Vec<Uuid> = leases.iter().map(|lease| lease.run.0).collect();
+    let attempts: Vec<i32> = leases.iter().map(|lease| lease.attempt).collect();
+    let rows = sqlx::query_scalar!(
+        "UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => $3)
+           FROM UNNEST($1::uuid[], $2::integer[]) AS held (id, attempt)
+          WHERE run.id = held.id AND run.attempt = held.attempt AND run.state = 'running'
+         RETURNING run.id",
+        &ids,
+        &attempts,
+        seconds,
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(RunId).collect())
+}
+
+/// Locks the run for its holder, after the ticket's lock.
+pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
+    let row = sqlx::query_scalar!(
+        r#"SELECT 1 AS "one!" FROM run WHERE id = $1 AND state = 'running' AND attempt = $2 FOR UPDATE"#,
+        lease.run.0,
+        lease.attempt,
+    )
+    .fetch_optional(tx)
+    .await?;
+    Ok(row.map(|_| ()).ok_or(LeaseLost))
+}
+
+/// Appends steps if the lease is still held. A step's number is unique within the run, so of two workers that both
+/// believe to hold the lease at most one can append; the other learns that it lost it.
+pub async fn append(
+    db: impl PgExecutor<'_>,
+    lease: &Lease,
+    first: i32,
+    steps: &[StepKind],
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
+    let kinds: Vec<serde_json::Value> =
+        steps.iter().map(|step| no_nul(serde_json::to_value(step).unwrap_or_default())).collect();
+    let rows = sqlx::query!(
+        r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
+           INSERT INTO step (run_id, seq, at, kind)
+           SELECT held.id, $3 + s.n::integer - 1, coalesce($5, clock_timestamp()), s.kind
+             FROM held, UNNEST($4::jsonb[]) WITH ORDINALITY AS s (kind, n)
+           ON CONFLICT ON CONSTRAINT step_seq DO NOTHING
+           RETURNING seq, at"#,
+        lease.run.0,
+        lease.attempt,
+        first,
+        &kinds,
+        at,
+    )
+    .fetch_all(db)
+    .await?;
+    if rows.len() != steps.len() {
+        return Ok(Err(LeaseLost));
+    }
+    let mut appended: Vec<Step> =
+        rows.into_iter().zip(steps).map(|(row, kind)| Step { seq: row.seq, at: row.at, kind: kind.clone() }).collect();
+    appended.sort_by_key(|step| step.seq);
+    Ok(Ok(appended))
+}
+
+/// jsonb knows no NUL.
+fn no_nul(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),
+        Value::Array(items) => Value::Array(items.into_iter().map(no_nul).collect()),
+        Value::Object(map) => {
+            Value::Object(map.into_iter().map(|(key, value)| (key.replace('\0', "\u{fffd}"), no_nul(value))).collect())
+        }
+        other => other,
+    }
+}
+
+/// The steps of a run, in order. One that this binary does not know is left out, so that a transcript always loads.
+pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Result<Vec<Step>> {
+    let rows = sqlx::query!("SELECT seq, at, kind FROM step WHERE run_id = $1 AND seq > $2 ORDER BY seq", run.0, after)
+        .fetch_all(db)
+        .await?;
+    Ok(rows
+        .into_iter()
+        .filter_map(|row| {
+            let kind = serde_json::from_value(row.kind).ok()?;
+            Some(Step { seq: row.seq, at: row.at, kind })
+        })
+        .collect())
+}
+
+/// The run waits from here on: no task, no lease, no memory. With an ending, it only waits for its receipts.
+pub async fn wait(tx: &mut PgConnection, lease: &Lease, ending: Option<Ending>) -> sqlx::Result<Result<(), LeaseLost>> {
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'waiting', ending = $3, failures = 0, lease_owner = NULL, lease_until = NULL
+          WHERE id = $1 AND state = 'running' AND attempt = $2",
+        lease.run.0,
+        lease.attempt,
+        ending.map(Ending::as_str),
+    )
+    .execute(tx)
+    .await?;
+    Ok(if done.rows_affected() == 1 { Ok(()) } else { Err(LeaseLost) })
+}
+
+/// Ends a waiting run that has its ending and waits for no receipt any more. False when it still waits for one.
+pub async fn complete_if_delivered(tx: &mut PgConnection, run: RunId) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'completed', finished_at = clock_timestamp()
+          WHERE id = $1 AND state = 'waiting' AND ending IS NOT NULL
+            AND NOT EXISTS (SELECT FROM outbox o WHERE o.run_id = $1 AND o.state IN ('pending', 'sending')
+                                                   AND o.kind IN ('reply', 'escalation', 'bookkeeping', 'follow_up'))
+            AND NOT EXISTS (SELECT FROM approval a WHERE a.run_id = $1 AND a.state = 'open' AND NOT a.recorded)",
+        run.0
+    )
+    .execute(tx)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// Puts a run back with a later time, after a failure that may pass. After `most` such failures in a row it fails.
+/// Gives whether it failed for good.
+pub async fn put_back(
+    pool: &PgPool,
+    lease: &Lease,
+    error: &str,
+    delay: f64,
+    most: i32,
+) -> sqlx::Result<Result<bool, LeaseLost>> {
+    let mut tx = pool.begin().await?;
+    let row = sqlx::query!(
+        "UPDATE run SET failures = failures + 1, error = $3, lease_owner = NULL, lease_until = NULL,
+                state = CASE WHEN failures + 1 >= $4 THEN 'failed' ELSE 'queued' END,
+                finished_at = CASE WHEN failures + 1 >= $4 THEN clock_timestamp() END
+          WHERE id = $1 AND state = 'running' AND attempt = $2 RETURNING state, ticket_id",
+        lease.run.0,
+        lease.attempt,
+        error,
+        most,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(row) = row else { return Ok(Err(LeaseLost)) };
+    let failed = row.state == "failed";
+    if !failed {
+        insert_ready(&mut tx, &BTreeMap::from([(lease.ticket, lease.run)]), delay).await?;
+    }
+    tx.commit().await?;
+    Ok(Ok(failed))
+}
+
+/// A step was taken: failures are counted anew.
+pub async fn reset_failures(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE run SET failures = 0 WHERE id = $1 AND attempt = $2 AND failures > 0", lease.run.0, lease.attempt)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Returns runs whose lease ran out to the queue; those that failed too often fail for good. Gives both.
+pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx::Result<(Vec<RunId>, Vec<Lost>)> {
+    let mut tx = pool.begin().await?;
+    let rows = sqlx::query!(
+        "UPDATE run SET failures = failures + 1, lease_owner = NULL, lease_until = NULL,
+                error = 'the runner that worked it was lost',
+                state = CASE WHEN failures + 1 >= $1 THEN 'failed' ELSE 'queued' END,
+                finished_at = CASE WHEN failures + 1 >= $1 THEN clock_timestamp() END
+          WHERE id IN (SELECT id FROM run WHERE state = 'running' AND lease_until < coalesce($2, clock_timestamp())
+                        ORDER BY id FOR UPDATE SKIP LOCKED)
+            AND state = 'running' AND lease_until < coalesce($2, clock_timestamp())
+         RETURNING id, ticket_id, state, error",
+        most,
+        at,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let mut back = BTreeMap::new();
+    let mut lost = Vec::new();
+    for row in rows {
+        if row.state == "failed" {
+            lost.push(Lost { run: RunId(row.id), ticket: TicketId(row.ticket_id), error: row.error });
+        } else {
+            back.insert(TicketId(row.ticket_id), RunId(row.id));
+        }
+    }
+    insert_ready(&mut tx, &back, 0.0).await?;
+    tx.commit().await?;
+    Ok((back.into_values().collect(), lost))
+}
+
+/// A run that failed for good.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    pub run: RunId,
+    pub ticket: TicketId,
+    pub error: String,
+}
+
+/// Cancels the open run of a ticket, wherever it is. A runner at work finds its lease gone.
+pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<Vec<RunId>> {
+    let ids = sqlx::query_scalar!(
+        "UPDATE run SET state = 'cancelled', error = $2, lease_owner = NULL, lease_until = NULL,
+                finished_at = clock_timestamp()
+          WHERE ticket_id = $1 AND state IN ('queued', 'running', 'waiting') RETURNING id",
+        ticket.0,
+        why,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    sqlx::query!("DELETE FROM ready WHERE run_id = ANY($1)", &ids).execute(tx).await?;
+    Ok(ids.into_iter().map(RunId).collect())
+}
+
+/// A run as the API and the commands show it.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Shown {
+    pub id: Uuid,
+    pub ticket_id: i64,
+    pub state: String,
+    pub ending: Option<String>,
+    pub mode: String,
+    pub attempt: i32,
+    pub error: String,
+    pub created_at: DateTime<Utc>,
+    pub finished_at: Option<DateTime<Utc>>,
+}
+
+pub async fn get(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Option<Shown>> {
+    sqlx::query_as!(
+        Shown,
+        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run WHERE id = $1",
+        run.0
+    )
+    .fetch_optional(db)
+    .await
+}
+
+/// Newest first.
+pub async fn of_ticket(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<Shown>> {
+    sqlx::query_as!(
+        Shown,
+        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run
+          WHERE ticket_id = $1 ORDER BY created_at DESC, id DESC LIMIT 50",
+        ticket.0
+    )
+    .fetch_all(db)
+    .await
+}
+
+/// How many runs are in which state.
+pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, i64)>> {
+    let rows = sqlx::query!(r#"SELECT state, count(*) AS "count!" FROM run GROUP BY state ORDER BY state"#)
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.state, row.count)).collect())
+}
+
+/// Starts a run for a ticket on somebody's word, with an instruction or without; joins the open one. `fresh` starts one
+/// that does not continue an earlier one.
+pub async fn instruct(
+    tx: &mut PgConnection,
+    ticket: TicketId,
+    mode: Mode,
+    instruction: Option<&StepKind>,
+) -> sqlx::Result<Option<RunId>> {
+    let runs = queue(tx, &[ticket], mode, 0.0).await?;
+    let run = match runs.get(&ticket) {
+        Some(run) => Some(*run),
+        None => sqlx::query_scalar!(
+            "SELECT id FROM run WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
+            ticket.0
+        )
+        .fetch_optional(&mut *tx)
+        .await?
+        .map(RunId),
+    };
+    if let (Some(run), Some(step)) = (run, instruction) {
+        sqlx::query!(
+            "INSERT INTO step (run_id, seq, kind)
+             SELECT $1, coalesce(max(seq), 0) + 1, $2 FROM step WHERE run_id = $1",
+            run.0,
+            Json(step) as _,
+        )
+        .execute(tx)
+        .await?;
+    }
+    Ok(run)
+}

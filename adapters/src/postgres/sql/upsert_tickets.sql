@@ -1,0 +1,20 @@
+-- Makes tickets or updates them; an empty field changes nothing. The rows come sorted and without repeats, so that
+-- two batches lock their tickets in one order.
+INSERT INTO ticket AS t (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status,
+                         automatic, needs_read)
+SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address, d.url, coalesce(d.assignee, ''),
+       coalesce(d.desk_status, ''), d.automatic, d.needs_read
+  FROM UNNEST($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+              $9::boolean[], $10::boolean[])
+       AS d (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status, automatic,
+             needs_read)
+    ON CONFLICT ON CONSTRAINT ticket_outside DO UPDATE SET
+       subject = coalesce(nullif(EXCLUDED.subject, ''), t.subject),
+       requester_name = coalesce(nullif(EXCLUDED.requester_name, ''), t.requester_name),
+       requester_address = coalesce(nullif(EXCLUDED.requester_address, ''), t.requester_address),
+       url = coalesce(nullif(EXCLUDED.url, ''), t.url),
+       assignee = coalesce(nullif(EXCLUDED.assignee, ''), t.assignee),
+       desk_status = coalesce(nullif(EXCLUDED.desk_status, ''), t.desk_status),
+       automatic = t.automatic OR EXCLUDED.automatic,
+       needs_read = t.needs_read OR EXCLUDED.needs_read
+RETURNING t.id, t.source, t.outside_id, t.alias_of

@@ -1,0 +1,413 @@
+//! Tickets and their comments.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use deskhand_core::id::{RunId, TicketId};
+use deskhand_core::inbound::{DeskStatus, NewComment, Told};
+use deskhand_core::port::DeskTicket;
+use deskhand_core::ticket::{Author, Comment, OutsideId, Requester, Source, Ticket, TicketState, Triage};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgExecutor, PgPool};
+
+use super::inbox::{Intake, News};
+use super::{approvals, outbox, runs};
+
+/// The id behind an upsert, after following the alias of a merged ticket.
+#[derive(Clone, Debug)]
+pub(super) struct Upserted {
+    pub(super) id: TicketId,
+}
+
+/// Makes or updates tickets, in the given order, which must be sorted and without repeats. An empty field changes nothing.
+pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool)]) -> sqlx::Result<Vec<Upserted>> {
+    let sources: Vec<&str> = told.iter().map(|(outside, ..)| outside.source.as_str()).collect();
+    let ids: Vec<&str> = told.iter().map(|(outside, ..)| outside.id.as_str()).collect();
+    let text = |pick: fn(&Told) -> Option<&String>| -> Vec<String> {
+        told.iter().map(|(_, told, _)| pick(told).map(|text| clean(text)).unwrap_or_default()).collect()
+    };
+    let subjects = text(|told| told.subject.as_ref());
+    let names = text(|told| told.requester.as_ref().map(|requester| &requester.name));
+    let addresses = text(|told| told.requester.as_ref().map(|requester| &requester.address));
+    let urls = text(|told| told.url.as_ref());
+    let assignees: Vec<Option<String>> = told
+        .iter()
+        .map(|(_, told, _)| told.assignee.as_ref().map(|assignee| clean(assignee.as_deref().unwrap_or_default())))
+        .collect();
+    let statuses: Vec<Option<String>> =
+        told.iter().map(|(_, told, _)| told.status.map(|status| status_word(status).to_owned())).collect();
+    let automatic: Vec<bool> = told.iter().map(|(_, told, _)| told.automatic).collect();
+    let needs_read: Vec<bool> = told.iter().map(|(.., needs_read)| *needs_read).collect();
+    let rows = sqlx::query_file!(
+        "src/postgres/sql/upsert_tickets.sql",
+        &sources as &[&str],
+        &ids as &[&str],
+        &subjects,
+        &names,
+        &addresses,
+        &urls,
+        &assignees as &[Option<String>],
+        &statuses as &[Option<String>],
+        &automatic,
+        &needs_read,
+    )
+    .fetch_all(tx)
+    .await?;
+    let by_key: BTreeMap<(String, String), TicketId> = rows
+        .into_iter()
+        .map(|row| ((row.source, row.outside_id), TicketId(row.alias_of.unwrap_or(row.id))))
+        .collect();
+    told.iter()
+        .map(|(outside, ..)| {
+            let id = by_key.get(&(outside.source.to_string(), outside.id.clone())).copied();
+            id.map(|id| Upserted { id }).ok_or(sqlx::Error::RowNotFound)
+        })
+        .collect()
+}
+
+/// Appends comments that were not here before, and says what they changed. Our own never count as news.
+pub(super) async fn append_comments(
+    tx: &mut PgConnection,
+    comments: &[(TicketId, OutsideId, NewComment)],
+) -> sqlx::Result<BTreeMap<TicketId, News>> {
+    if comments.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let tickets: Vec<i64> = comments.iter().map(|(ticket, ..)| ticket.0).collect();
+    let sources: Vec<&str> = comments.iter().map(|(_, outside, _)| outside.source.as_str()).collect();
+    let ids: Vec<String> = comments.iter().map(|(_, outside, comment)| comment_key(outside, comment)).collect();
+    let authors: Vec<&str> = comments.iter().map(|(.., comment)| comment.author.as_str()).collect();
+    let names: Vec<String> = comments.iter().map(|(.., comment)| clean(&comment.author_name)).collect();
+    let public: Vec<bool> = comments.iter().map(|(.., comment)| comment.public).collect();
+    let bodies: Vec<String> = comments.iter().map(|(.., comment)| clean(&comment.body)).collect();
+    let times: Vec<Option<DateTime<Utc>>> = comments.iter().map(|(.., comment)| comment.created_at).collect();
+    let rows = sqlx::query_file!(
+        "src/postgres/sql/append_comments.sql",
+        &tickets,
+        &sources as &[&str],
+        &ids,
+        &authors as &[&str],
+        &names,
+        &public,
+        &bodies,
+        &times as &[Option<DateTime<Utc>>],
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let mut news: BTreeMap<TicketId, News> = BTreeMap::new();
+    for row in rows {
+        let author: Author = row.author.parse().unwrap_or(Author::Other);
+        news.entry(TicketId(row.ticket_id)).or_default().add(author, row.public);
+    }
+    let changed: Vec<i64> =
+        news.iter().filter(|(_, news)| news.foreign_public).map(|(ticket, _)| ticket.0).collect();
+    if !changed.is_empty() {
+        sqlx::query!(
+            "UPDATE ticket SET version = version + 1, updated_at = clock_timestamp(),
+                    state = CASE WHEN state IN ('new', 'with_human') THEN state ELSE 'triaged' END
+              WHERE id = ANY($1)",
+            &changed,
+        )
+        .execute(&mut *tx)
+        .await?;
+    }
+    Ok(news)
+}
+
+/// The source's id of a comment, or one derived from its ticket, author and words where the payload has none.
+fn comment_key(outside: &OutsideId, comment: &NewComment) -> String {
+    match &comment.outside_id {
+        Some(id) => clean(id),
+        None => {
+            let words = format!("{outside}\n{}\n{}", comment.author, comment.body.trim());
+            format!("derived-{}", &hex::encode(Sha256::digest(words))[..32])
+        }
+    }
+}
+
+/// Postgres' text knows no NUL.
+fn clean(text: &str) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
+}
+
+pub(super) fn status_word(status: DeskStatus) -> &'static str {
+    match status {
+        DeskStatus::Open => "open",
+        DeskStatus::Pending => "pending",
+        DeskStatus::Solved => "solved",
+        DeskStatus::Closed => "closed",
+    }
+}
+
+/// Solved or closed elsewhere: whatever waits on it is withdrawn.
+pub(super) async fn solved(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE ticket SET state = 'solved', updated_at = clock_timestamp() WHERE id = $1 AND state <> 'solved'",
+        ticket.0
+    )
+    .execute(&mut *tx)
+    .await?;
+    approvals::withdraw_all(tx, ticket, why).await?;
+    outbox::withdraw_pending(tx, ticket, why).await?;
+    runs::wake_waiting(tx, &[ticket]).await?;
+    Ok(())
+}
+
+/// Merged into another ticket: from now on it is another name of that one.
+pub(super) async fn merge(tx: &mut PgConnection, from: TicketId, into: &OutsideId, intake: Intake) -> sqlx::Result<()> {
+    let target = upsert(tx, &[(into.clone(), Told::default(), true)]).await?;
+    let Some(target) = target.first().map(|row| row.id).filter(|target| *target != from) else { return Ok(()) };
+    sqlx::query!(
+        "UPDATE ticket SET alias_of = $2, state = 'solved', updated_at = clock_timestamp() WHERE id = $1",
+        from.0,
+        target.0
+    )
+    .execute(&mut *tx)
+    .await?;
+    // Aliases of the merged ticket follow it, so that one look is always enough.
+    sqlx::query!("UPDATE ticket SET alias_of = $2 WHERE alias_of = $1 AND id <> $2", from.0, target.0)
+        .execute(&mut *tx)
+        .await?;
+    let why = format!("the ticket was merged into {target}");
+    approvals::withdraw_all(tx, from, &why).await?;
+    outbox::withdraw_pending(tx, from, &why).await?;
+    runs::cancel(tx, from, &why).await?;
+    runs::queue(tx, &[target], intake.mode, intake.quiet).await?;
+    Ok(())
+}
+
+/// Takes over what the desk tells of a ticket when it was read. Gives whether anything new was said.
+pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, intake: Intake) -> sqlx::Result<()> {
+    let mut tx = pool.begin().await?;
+    let row = sqlx::query!("SELECT source, outside_id FROM ticket WHERE id = $1 FOR UPDATE", ticket.0)
+        .fetch_one(&mut *tx)
+        .await?;
+    let source: Source = row.source.parse().unwrap_or(Source::Api);
+    let outside = OutsideId { source, id: row.outside_id };
+    let told = Told {
+        subject: Some(desk.subject.clone()),
+        requester: Some(desk.requester.clone()),
+        status: Some(desk.status),
+        assignee: Some(desk.assignee.clone()),
+        url: desk.url.clone(),
+        ..Told::default()
+    };
+    upsert(&mut tx, &[(outside.clone(), told, false)]).await?;
+    let comments: Vec<_> =
+        desk.comments.iter().map(|comment| (ticket, outside.clone(), comment.clone())).collect();
+    let news = append_comments(&mut tx, &comments).await?;
+    if news.get(&ticket).is_some_and(|news| news.foreign_public) {
+        approvals::withdraw_replies(&mut tx, &[ticket], "the customer wrote again").await?;
+    }
+    sqlx::query!("UPDATE ticket SET needs_read = false WHERE id = $1", ticket.0).execute(&mut *tx).await?;
+    if let Some(into) = &desk.merged_into {
+        merge(&mut tx, ticket, &OutsideId { source, id: into.clone() }, intake).await?;
+    }
+    tx.commit().await
+}
+
+/// A row of the list, for people and for the model.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Listed {
+    pub id: i64,
+    pub source: String,
+    pub outside_id: String,
+    pub subject: String,
+    pub requester: String,
+    pub state: String,
+    pub triage: Option<Value>,
+    pub trouble: String,
+    pub updated_at: DateTime<Utc>,
+}
+
+/// Tickets, newest first. Empty filters match everything.
+pub async fn list(db: impl PgExecutor<'_>, filter: &Filter<'_>) -> sqlx::Result<Vec<Listed>> {
+    sqlx::query_as!(
+        Listed,
+        r#"SELECT id, source, outside_id, subject, coalesce(nullif(requester_name, ''), requester_address) AS "requester!",
+                  state, triage, trouble, updated_at
+             FROM ticket
+            WHERE alias_of IS NULL AND ($1::text IS NULL OR state = $1)
+              AND ($2::text IS NULL OR triage ->> 'category' = $2)
+              AND ($3::text IS NULL OR triage ->> 'priority' = $3)
+            ORDER BY updated_at DESC, id DESC LIMIT $4"#,
+        filter.state.map(TicketState::as_str),
+        filter.category,
+        filter.priority,
+        filter.most,
+    )
+    .fetch_all(db)
+    .await
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Filter<'a> {
+    pub state: Option<TicketState>,
+    pub category: Option<&'a str>,
+    pub priority: Option<&'a str>,
+    pub most: i64,
+}
+
+impl Default for Filter<'_> {
+    fn default() -> Self {
+        Self { state: None, category: None, priority: None, most: 50 }
+    }
+}
+
+/// The ticket with that number, or the one that it was merged into.
+pub async fn find(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<TicketId>> {
+    let row = sqlx::query_scalar!(r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE id = $1"#, id.0);
+    Ok(row.fetch_optional(db).await?.map(TicketId))
+}
+
+pub async fn find_outside(db: impl PgExecutor<'_>, outside: &OutsideId) -> sqlx::Result<Option<TicketId>> {
+    let row = sqlx::query_scalar!(
+        r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE source = $1 AND outside_id = $2"#,
+        outside.source.as_str(),
+        outside.id,
+    );
+    Ok(row.fetch_optional(db).await?.map(TicketId))
+}
+
+/// A ticket with what only the shell needs of it.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    pub ticket: Ticket,
+    pub automatic: bool,
+    pub needs_read: bool,
+    pub url: Option<String>,
+    pub trouble: String,
+    pub alias_of: Option<TicketId>,
+}
+
+pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<Whole>> {
+    let row = sqlx::query!(
+        r#"SELECT id, source, outside_id, subject, requester_name, requester_address, state, version,
+                  triage AS "triage: Json<Triage>", automatic, needs_read, url, trouble, alias_of, created_at, updated_at
+             FROM ticket WHERE id = $1"#,
+        id.0
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map(|row| Whole {
+        ticket: Ticket {
+            id: TicketId(row.id),
+            outside: OutsideId { source: row.source.parse().unwrap_or(Source::Api), id: row.outside_id },
+            subject: row.subject,
+            requester: Requester { name: row.requester_name, address: row.requester_address },
+            state: row.state.parse().unwrap_or(TicketState::New),
+            version: row.version,
+            triage: row.triage.map(|triage| triage.0),
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        },
+        automatic: row.automatic,
+        needs_read: row.needs_read,
+        url: Some(row.url).filter(|url| !url.is_empty()),
+        trouble: row.trouble,
+        alias_of: row.alias_of.map(TicketId),
+    }))
+}
+
+/// Comments, oldest first; those after `after` only.
+pub async fn comments(db: impl PgExecutor<'_>, ticket: TicketId, after: i64) -> sqlx::Result<Vec<Comment>> {
+    let rows = sqlx::query!(
+        "SELECT id, author, author_name, public, body, created_at FROM comment
+          WHERE ticket_id = $1 AND id > $2 ORDER BY id",
+        ticket.0,
+        after,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| Comment {
+            id: row.id,
+            author: row.author.parse().unwrap_or(Author::Other),
+            author_name: row.author_name,
+            public: row.public,
+            body: row.body,
+            created_at: row.created_at,
+        })
+        .collect())
+}
+
+/// Locks the ticket, the first lock of every transaction that changes its runs, and gives its version.
+pub async fn lock(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<i64> {
+    sqlx::query_scalar!("SELECT version FROM ticket WHERE id = $1 FOR UPDATE", ticket.0).fetch_one(tx).await
+}
+
+pub async fn set_triage(tx: &mut PgConnection, ticket: TicketId, triage: &Triage) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE ticket SET triage = $2, state = CASE WHEN state = 'new' THEN 'triaged' ELSE state END,
+                updated_at = clock_timestamp()
+          WHERE id = $1",
+        ticket.0,
+        Json(triage) as _,
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+pub async fn set_state(tx: &mut PgConnection, ticket: TicketId, state: TicketState) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE ticket SET state = $2, updated_at = clock_timestamp() WHERE id = $1",
+        ticket.0,
+        state.as_str()
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Why a person must look at the ticket; empty when nobody must.
+pub async fn set_trouble(tx: &mut PgConnection, ticket: TicketId, trouble: &str) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE ticket SET trouble = $2 WHERE id = $1 AND trouble <> $2", ticket.0, clean(trouble))
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// An internal note of ours, or our reply at its delivery. `outside_id` makes it one with its echo.
+pub async fn add_own_comment(
+    tx: &mut PgConnection,
+    ticket: TicketId,
+    outside_id: &str,
+    public: bool,
+    body: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO comment (ticket_id, source, outside_id, author, author_name, public, body)
+         SELECT id, source, $2, 'bot', 'Deskhand', $3, $4 FROM ticket WHERE id = $1
+         ON CONFLICT ON CONSTRAINT comment_outside DO UPDATE SET author = 'bot'",
+        ticket.0,
+        outside_id,
+        public,
+        clean(body),
+    )
+    .execute(&mut *tx)
+    .await?;
+    if public {
+        sqlx::query!("UPDATE ticket SET version = version + 1 WHERE id = $1", ticket.0).execute(tx).await?;
+    }
+    Ok(())
+}
+
+/// `take`: a human takes over. Gives the runs that were cancelled.
+pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Result<Vec<RunId>> {
+    lock(tx, ticket).await?;
+    sqlx::query!(
+        "UPDATE ticket SET state = 'with_human', version = version + 1, updated_at = clock_timestamp() WHERE id = $1",
+        ticket.0
+    )
+    .execute(&mut *tx)
+    .await?;
+    let why = format!("{by} took the ticket over");
+    let runs = runs::cancel(tx, ticket, &why).await?;
+    approvals::withdraw_all(tx, ticket, &why).await?;
+    outbox::withdraw_pending(tx, ticket, &why).await?;
+    Ok(runs)
+}
