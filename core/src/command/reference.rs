@@ -41,6 +41,9 @@ impl TicketRef {
                 _ => Err(not_a_ticket()),
             };
         }
+        if word.to_ascii_lowercase().parse::<Source>().is_ok() {
+            return Err(not_a_ticket());
+        }
         let digits = word
             .strip_prefix(['T', 't'])
             .map(|rest| rest.trim_start_matches('-'))
