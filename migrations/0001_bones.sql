@@ -149,8 +149,9 @@ CREATE TABLE outbox (
     seq         bigserial PRIMARY KEY,
     id          uuid NOT NULL CONSTRAINT outbox_id UNIQUE,
     kind        text NOT NULL CONSTRAINT outbox_kind CHECK
-        (kind IN ('reply', 'escalation', 'bookkeeping', 'follow_up', 'header', 'card', 'settle', 'line')),
-    ticket_id   bigint NOT NULL REFERENCES ticket (id),
+        (kind IN ('reply', 'escalation', 'bookkeeping', 'follow_up', 'header', 'card', 'settle', 'line', 'answer')),
+    -- None for an answer to somebody who named no ticket.
+    ticket_id   bigint REFERENCES ticket (id),
     run_id      uuid REFERENCES run (id),
     approval_id bigint REFERENCES approval (id),
     call_step   integer,
@@ -200,17 +201,18 @@ CREATE UNIQUE INDEX place_of_card ON place (approval_id, chat, channel) WHERE ap
 -- Append-only. Rows are numbered and chained by one sealer afterwards, so that transactions do not queue for the head.
 CREATE TABLE ledger (
     id          bigserial PRIMARY KEY,
-    at          timestamptz NOT NULL DEFAULT clock_timestamp(),
     kind        text NOT NULL,
-    ticket_id   bigint NOT NULL,
+    at          timestamptz NOT NULL DEFAULT clock_timestamp(),
+    ticket_id   bigint,
+    run_id      uuid,
     approval_id bigint,
     effect_id   uuid,
-    actor       text NOT NULL DEFAULT '',
-    -- Salted digest of what it was about; never text.
-    digest      text NOT NULL DEFAULT '',
+    actor       text,
+    -- One known word; never what somebody wrote.
+    word        text,
+    -- Salted digest of what it was about.
+    digest      text,
     salt        text NOT NULL DEFAULT '',
-    -- A word such as approved, or why a click was refused.
-    detail      text NOT NULL DEFAULT '',
     number      bigint CONSTRAINT ledger_number UNIQUE,
     hash        text
 );

@@ -105,3 +105,10 @@ impl Facts {
         }
     }
 }
+
+impl ApprovalFact {
+    /// Decided for, and not yet executed.
+    pub fn is_due(&self) -> bool {
+        matches!(self.state, ApprovalState::Approved | ApprovalState::Edited) && !self.executed
+    }
+}

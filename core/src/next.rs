@@ -61,8 +61,8 @@ pub struct Wait {
     pub asks: Vec<Ask>,
     /// The desk's bookkeeping up to here.
     pub bookkeeping: Option<Bookkeeping>,
-    /// The version that the transcript has seen: the ticket must still have it.
-    pub version: i64,
+    /// The newest comment that the transcript has heard: there must be no newer public one.
+    pub heard: i64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +90,7 @@ pub struct Sending {
     pub outcome: Outcome,
     /// The article's whole text after an edit; the store checks that its revision is still the one it was made from.
     pub article: Option<NewText>,
-    pub version: i64,
+    pub heard: i64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -107,12 +107,12 @@ pub struct NewText {
 pub struct Finish {
     pub ending: Ending,
     pub bookkeeping: Option<Bookkeeping>,
-    pub version: i64,
+    pub heard: i64,
 }
 
 /// What must be done now.
 pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
-    let version = transcript.version().unwrap_or(0);
+    let heard = transcript.last_heard();
     if let Some(settled) = settle_calls(transcript, facts) {
         return settled;
     }
@@ -123,7 +123,7 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
         return note;
     }
     let finish = |ending| {
-        Next::Finish(Finish { ending, bookkeeping: books::due(transcript, facts, Some(ending)), version })
+        Next::Finish(Finish { ending, bookkeeping: books::due(transcript, facts, Some(ending)), heard })
     };
     if let Some((_, reply)) = transcript.last_reply()
         && !transcript.has_news()
@@ -230,7 +230,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
     let mut undecided = Vec::new();
     for (key, call, resolved) in acts {
         if let Some(approval) = latest_approval(facts, key) {
-            match after_decision(approval, facts) {
+            match after_decision(approval, transcript.last_heard(), facts) {
                 Decided::Now(next) => return Some(*next),
                 Decided::Ask(ask) => asks.push(ask),
                 Decided::NotYet => undecided.push((key, approval.id)),
@@ -247,10 +247,10 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
                 return Some(just(key, Outcome::failed(why).with(details)));
             }
             Verdict::Allow { why } => {
-                return Some(execute::unasked(key, effect, &why, facts));
+                return Some(execute::unasked(key, effect, &why, transcript.last_heard(), facts));
             }
             Verdict::Ask { why, .. } if facts.mode == Mode::Shadow => {
-                return Some(execute::unasked(key, effect, &why, facts));
+                return Some(execute::unasked(key, effect, &why, transcript.last_heard(), facts));
             }
             Verdict::Ask { why, marks } => {
                 let digest = digest::of(&effect);
@@ -278,7 +278,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
     Some(Next::Wait(Wait {
         asks,
         bookkeeping: books::due(transcript, facts, None),
-        version: transcript.version().unwrap_or(0),
+        heard: transcript.last_heard(),
     }))
 }
 
@@ -296,11 +296,11 @@ enum Decided {
     NotYet,
 }
 
-fn after_decision(approval: &ApprovalFact, facts: &Facts) -> Decided {
+fn after_decision(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Decided {
     let key = approval.call;
     match approval.state {
         ApprovalState::Open => Decided::NotYet,
-        ApprovalState::Approved | ApprovalState::Edited => match execute(approval, facts) {
+        ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
             Execution::Send(sending) => Decided::Now(Box::new(Next::Send(*sending))),
             Execution::Drifted { effect, why } => {
                 let digest = digest::of(&effect);
@@ -339,6 +339,7 @@ fn refusal(approval: &ApprovalFact) -> Outcome {
 
 /// Decisions and deliveries that came after their call already had an outcome: each is told once, as a note.
 fn news_of_old_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
+    let heard = transcript.last_heard();
     for approval in &facts.approvals {
         let told_undecided = transcript
             .outcome(approval.call)
@@ -351,7 +352,7 @@ fn news_of_old_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
             Some(Next::Record(Record { steps: vec![step], ..Record::default() }))
         };
         return match approval.state {
-            ApprovalState::Approved | ApprovalState::Edited => match execute(approval, facts) {
+            ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
                 Execution::Send(sending) => Some(Next::Send(*sending)),
                 Execution::Drifted { why, .. } | Execution::Refused { why } => {
                     let step = StepKind::Noted { text: format!("{}: {why}", approval.id), about: About::Approval(approval.id) };

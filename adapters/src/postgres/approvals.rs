@@ -5,6 +5,7 @@ use deskhand_core::approval::{self, Actor, Answer, ApprovalState, Click, Decisio
 use deskhand_core::card::Mark;
 use deskhand_core::effect::Effect;
 use deskhand_core::id::{ApprovalId, CallKey, RunId, TicketId};
+use deskhand_core::ledger::EntryKind;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
@@ -55,35 +56,34 @@ pub async fn open(tx: &mut PgConnection, opening: &Opening<'_>, at: Option<DateT
     .fetch_one(&mut *tx)
     .await?;
     let line = ledger::Line {
-        kind: "proposed",
-        ticket: opening.ticket.0,
-        approval: Some(id),
+        run: Some(opening.run),
+        approval: Some(ApprovalId(id)),
         digest: opening.digest,
-        detail: opening.effect.tool(),
-        ..ledger::Line::default()
+        word: opening.effect.tool(),
+        ..ledger::Line::new(EntryKind::Proposed, opening.ticket)
     };
     ledger::append(tx, &line).await?;
     Ok(ApprovalId(id))
 }
 
 /// Ends approvals without a decision by a person, and settles their cards.
-async fn end(tx: &mut PgConnection, ids: &[i64], state: ApprovalState, reason: &str) -> sqlx::Result<()> {
+async fn end(tx: &mut PgConnection, ids: &[i64], state: ApprovalState) -> sqlx::Result<()> {
     if ids.is_empty() {
         return Ok(());
     }
     outbox::settle_cards(tx, ids).await?;
-    for id in ids {
-        let ticket = sqlx::query_scalar!("SELECT ticket_id FROM approval WHERE id = $1", id).fetch_one(&mut *tx).await?;
-        let line = ledger::Line {
-            kind: state.as_str(),
-            ticket,
-            approval: Some(*id),
-            detail: reason,
-            ..ledger::Line::default()
-        };
-        ledger::append(tx, &line).await?;
-    }
-    Ok(())
+    let tickets = sqlx::query!("SELECT id, ticket_id FROM approval WHERE id = ANY($1) ORDER BY id", ids)
+        .fetch_all(&mut *tx)
+        .await?;
+    let lines: Vec<ledger::Line<'_>> = tickets
+        .iter()
+        .map(|row| ledger::Line {
+            approval: Some(ApprovalId(row.id)),
+            word: state.as_str(),
+            ..ledger::Line::new(EntryKind::Decision, TicketId(row.ticket_id))
+        })
+        .collect();
+    ledger::append_all(tx, &lines).await
 }
 
 /// Withdraws the open reply approvals of these tickets: somebody wrote, so the drafts are stale.
@@ -100,7 +100,7 @@ pub async fn withdraw_replies(tx: &mut PgConnection, tickets: &[TicketId], reaso
     )
     .fetch_all(&mut *tx)
     .await?;
-    end(tx, &ids, ApprovalState::Withdrawn, reason).await
+    end(tx, &ids, ApprovalState::Withdrawn).await
 }
 
 /// Withdraws every open approval of a ticket.
@@ -113,7 +113,7 @@ pub async fn withdraw_all(tx: &mut PgConnection, ticket: TicketId, reason: &str)
     )
     .fetch_all(&mut *tx)
     .await?;
-    end(tx, &ids, ApprovalState::Withdrawn, reason).await
+    end(tx, &ids, ApprovalState::Withdrawn).await
 }
 
 /// Another approval takes its place, or it cannot be executed any more.
@@ -126,7 +126,7 @@ pub async fn supersede(tx: &mut PgConnection, id: ApprovalId, reason: &str) -> s
     )
     .fetch_all(&mut *tx)
     .await?;
-    end(tx, &ids, ApprovalState::Superseded, reason).await
+    end(tx, &ids, ApprovalState::Superseded).await
 }
 
 /// Marks an approval executed; false when it was before, or is not decided. Guards its one execution.
@@ -140,11 +140,9 @@ pub async fn execute_once(tx: &mut PgConnection, id: ApprovalId) -> sqlx::Result
     .await?;
     let Some(row) = row else { return Ok(false) };
     let line = ledger::Line {
-        kind: "executed",
-        ticket: row.ticket_id,
-        approval: Some(id.0),
+        approval: Some(id),
         digest: &row.digest,
-        ..ledger::Line::default()
+        ..ledger::Line::new(EntryKind::Executed, TicketId(row.ticket_id))
     };
     ledger::append(tx, &line).await?;
     Ok(true)
@@ -346,14 +344,12 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
             run = runs::wake(tx, row.run).await?.then_some(row.run);
         }
         Answer::Expired if row.state == ApprovalState::Open => expire(tx, &row, now).await?,
-        Answer::NotAllowed { why } => {
+        Answer::NotAllowed { .. } => {
             let line = ledger::Line {
-                kind: "refused",
-                ticket: row.ticket.0,
-                approval: Some(row.id.0),
+                approval: Some(row.id),
                 actor: &pressed.actor.key(),
-                detail: why,
-                ..ledger::Line::default()
+                word: "not_allowed",
+                ..ledger::Line::new(EntryKind::Refused, row.ticket)
             };
             ledger::append(tx, &line).await?;
         }
@@ -383,13 +379,12 @@ async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::
     .await?;
     outbox::settle_cards(tx, &[row.id.0]).await?;
     let line = ledger::Line {
-        kind: "decision",
-        ticket: row.ticket.0,
-        approval: Some(row.id.0),
+        run: Some(row.run),
+        approval: Some(row.id),
         actor: &decision.by,
         digest: &row.digest,
-        detail: decision.state.as_str(),
-        ..ledger::Line::default()
+        word: decision.state.as_str(),
+        ..ledger::Line::new(EntryKind::Decision, row.ticket)
     };
     ledger::append(tx, &line).await
 }
@@ -402,7 +397,7 @@ async fn expire(tx: &mut PgConnection, row: &Row, now: DateTime<Utc>) -> sqlx::R
     )
     .execute(&mut *tx)
     .await?;
-    end(tx, &[row.id.0], ApprovalState::Expired, "nobody decided in time").await?;
+    end(tx, &[row.id.0], ApprovalState::Expired).await?;
     runs::wake(tx, row.run).await?;
     Ok(())
 }
@@ -430,11 +425,28 @@ pub async fn expire_due(pool: &PgPool, at: Option<DateTime<Utc>>) -> sqlx::Resul
         .fetch_all(&mut *tx)
         .await?;
         if !ids.is_empty() {
-            end(&mut tx, &ids, ApprovalState::Expired, "nobody decided in time").await?;
+            end(&mut tx, &ids, ApprovalState::Expired).await?;
             runs::wake(&mut tx, RunId(due.run_id)).await?;
             expired += 1;
         }
         tx.commit().await?;
     }
     Ok(expired)
+}
+
+/// How many approvals of a run are decided and not executed.
+pub async fn decided_unexecuted(tx: &mut PgConnection, run: RunId) -> sqlx::Result<usize> {
+    let count = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "count!" FROM approval
+            WHERE run_id = $1 AND NOT recorded AND executed_at IS NULL AND state IN ('approved', 'edited')"#,
+        run.0
+    )
+    .fetch_one(tx)
+    .await?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// Which tool an approval is about; `None` when there is no such approval.
+pub async fn tool_of(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar!("SELECT tool FROM approval WHERE id = $1", id.0).fetch_optional(db).await
 }

@@ -1,93 +1,138 @@
 //! The ledger's rows. Appended in the transaction of what they tell; numbered and chained afterwards by one sealer.
 
 use chrono::{DateTime, Utc};
-use deskhand_core::id::TicketId;
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use deskhand_core::id::{ApprovalId, EffectId, RunId, TicketId};
+use deskhand_core::ledger::{Broken, Entry, EntryKind, Sealed, Tip, salted};
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 /// One line: ids and words, never a customer's or a supervisor's text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// `proposed`, `shown`, `decision`, `refused`, `executed`, `receipt`, `withdrawn` …
-    pub kind: &'a str,
-    pub ticket: i64,
-    pub approval: Option<i64>,
-    pub effect: Option<Uuid>,
+    pub kind: EntryKind,
+    pub ticket: Option<TicketId>,
+    pub run: Option<RunId>,
+    pub approval: Option<ApprovalId>,
+    pub effect: Option<EffectId>,
     /// `slack:U…`; empty for what nobody did.
     pub actor: &'a str,
     /// The digest it is about, unsalted: the row keeps it salted.
     pub digest: &'a str,
-    pub detail: &'a str,
+    /// One known word.
+    pub word: &'a str,
+}
+
+impl Line<'_> {
+    pub fn new(kind: EntryKind, ticket: TicketId) -> Self {
+        Self::of(kind, Some(ticket))
+    }
+
+    pub fn of(kind: EntryKind, ticket: Option<TicketId>) -> Self {
+        Self { kind, ticket, run: None, approval: None, effect: None, actor: "", digest: "", word: "" }
+    }
 }
 
 pub async fn append(tx: &mut PgConnection, line: &Line<'_>) -> sqlx::Result<()> {
-    let salt = Uuid::new_v4().simple().to_string();
-    let digest =
-        if line.digest.is_empty() { String::new() } else { deskhand_core::ledger::salted(&salt, line.digest) };
+    append_all(tx, std::slice::from_ref(line)).await
+}
+
+pub async fn append_all(tx: &mut PgConnection, lines: &[Line<'_>]) -> sqlx::Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let salts: Vec<String> = lines.iter().map(|_| Uuid::new_v4().simple().to_string()).collect();
+    let digests: Vec<Option<String>> = lines
+        .iter()
+        .zip(&salts)
+        .map(|(line, salt)| (!line.digest.is_empty()).then(|| salted(salt, line.digest)))
+        .collect();
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     sqlx::query!(
-        "INSERT INTO ledger (kind, ticket_id, approval_id, effect_id, actor, digest, salt, detail)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        line.kind,
-        line.ticket,
-        line.approval,
-        line.effect,
-        line.actor,
-        digest,
-        salt,
-        line.detail,
+        "INSERT INTO ledger (kind, ticket_id, run_id, approval_id, effect_id, actor, word, digest, salt)
+         SELECT * FROM UNNEST($1::text[], $2::bigint[], $3::uuid[], $4::bigint[], $5::uuid[], $6::text[], $7::text[],
+                              $8::text[], $9::text[])",
+        &lines.iter().map(|line| line.kind.as_str()).collect::<Vec<_>>() as &[&str],
+        &lines.iter().map(|line| line.ticket.map(|id| id.0)).collect::<Vec<_>>() as &[Option<i64>],
+        &lines.iter().map(|line| line.run.map(|id| id.0)).collect::<Vec<_>>() as &[Option<Uuid>],
+        &lines.iter().map(|line| line.approval.map(|id| id.0)).collect::<Vec<_>>() as &[Option<i64>],
+        &lines.iter().map(|line| line.effect.map(|id| id.0)).collect::<Vec<_>>() as &[Option<Uuid>],
+        &lines.iter().map(|line| some(line.actor)).collect::<Vec<_>>() as &[Option<String>],
+        &lines.iter().map(|line| some(line.word)).collect::<Vec<_>>() as &[Option<String>],
+        &digests as &[Option<String>],
+        &salts,
     )
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// A row as it is chained.
-#[derive(Clone, Debug)]
-pub struct Row {
-    pub id: i64,
-    pub at: DateTime<Utc>,
-    pub kind: String,
-    pub ticket_id: i64,
-    pub approval_id: Option<i64>,
-    pub effect_id: Option<Uuid>,
-    pub actor: String,
-    pub digest: String,
-    pub salt: String,
-    pub detail: String,
-    pub number: Option<i64>,
-    pub hash: Option<String>,
+struct Raw {
+    id: i64,
+    kind: String,
+    at: DateTime<Utc>,
+    ticket_id: Option<i64>,
+    run_id: Option<Uuid>,
+    approval_id: Option<i64>,
+    effect_id: Option<Uuid>,
+    actor: Option<String>,
+    word: Option<String>,
+    digest: Option<String>,
+    number: Option<i64>,
+    hash: Option<String>,
 }
 
-/// Takes the sealer's place for one transaction, if it is free; gives the last sealed number and hash, and what is to be
-/// sealed, in the order of arrival.
-pub async fn take_unsealed(tx: &mut PgConnection, most: i64) -> sqlx::Result<Option<(i64, String, Vec<Row>)>> {
+impl Raw {
+    /// `None` for a kind that this binary does not know: an unknown row cannot be chained, so sealing stops there.
+    fn entry(&self) -> Option<Entry> {
+        Some(Entry {
+            kind: self.kind.parse().ok()?,
+            at: self.at,
+            ticket: self.ticket_id.map(TicketId),
+            run: self.run_id.map(RunId),
+            approval: self.approval_id.map(ApprovalId),
+            effect: self.effect_id.map(EffectId),
+            actor: self.actor.clone(),
+            word: self.word.clone(),
+            digest: self.digest.clone(),
+        })
+    }
+}
+
+/// Numbers and chains what was appended since, in the order of arrival, unless another process is at it. Gives how many.
+pub async fn seal(pool: &PgPool, most: i64) -> sqlx::Result<u64> {
+    let mut tx = pool.begin().await?;
     let mine = sqlx::query_scalar!(r#"SELECT pg_try_advisory_xact_lock(hashtext('deskhand ledger')) AS "mine!""#)
         .fetch_one(&mut *tx)
         .await?;
     if !mine {
-        return Ok(None);
+        return Ok(0);
+    }
+    // The small age lets transactions that drew an earlier id commit first.
+    let rows = sqlx::query_as!(
+        Raw,
+        "SELECT id, kind, at, ticket_id, run_id, approval_id, effect_id, actor, word, digest, number, hash
+           FROM ledger WHERE number IS NULL AND at < clock_timestamp() - interval '1 second' ORDER BY id LIMIT $1",
+        most
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    if rows.is_empty() {
+        return Ok(0);
     }
     let last = sqlx::query!(
         r#"SELECT number AS "number!", hash AS "hash!" FROM ledger WHERE number IS NOT NULL ORDER BY number DESC LIMIT 1"#
     )
     .fetch_optional(&mut *tx)
     .await?;
-    let (number, hash) = last.map_or((0, String::new()), |row| (row.number, row.hash));
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT id, at, kind, ticket_id, approval_id, effect_id, actor, digest, salt, detail, number, hash
-           FROM ledger WHERE number IS NULL ORDER BY id LIMIT $1",
-        most
-    )
-    .fetch_all(tx)
-    .await?;
-    Ok(Some((number, hash, rows)))
-}
-
-pub async fn seal(tx: &mut PgConnection, sealed: &[(i64, i64, String)]) -> sqlx::Result<()> {
-    let ids: Vec<i64> = sealed.iter().map(|(id, ..)| *id).collect();
-    let numbers: Vec<i64> = sealed.iter().map(|(_, number, _)| *number).collect();
-    let hashes: Vec<String> = sealed.iter().map(|(.., hash)| hash.clone()).collect();
+    let mut tip = last.map_or_else(Tip::default, |row| Tip { number: row.number, hash: row.hash });
+    let (mut ids, mut numbers, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        let Some(entry) = row.entry() else { break };
+        let sealed = tip.seal(entry);
+        ids.push(row.id);
+        numbers.push(sealed.number);
+        hashes.push(sealed.hash);
+    }
     sqlx::query!(
         "UPDATE ledger SET number = s.number, hash = s.hash
            FROM UNNEST($1::bigint[], $2::bigint[], $3::text[]) AS s (id, number, hash)
@@ -96,32 +141,59 @@ pub async fn seal(tx: &mut PgConnection, sealed: &[(i64, i64, String)]) -> sqlx:
         &numbers,
         &hashes,
     )
-    .execute(tx)
+    .execute(&mut *tx)
     .await?;
-    Ok(())
+    tx.commit().await?;
+    Ok(ids.len().try_into().unwrap_or(0))
 }
 
-/// Sealed rows after a number, in order.
-pub async fn sealed(db: impl PgExecutor<'_>, after: i64, most: i64) -> sqlx::Result<Vec<Row>> {
-    sqlx::query_as!(
-        Row,
-        "SELECT id, at, kind, ticket_id, approval_id, effect_id, actor, digest, salt, detail, number, hash
-           FROM ledger WHERE number > $1 ORDER BY number LIMIT $2",
-        after,
-        most
-    )
-    .fetch_all(db)
-    .await
+/// What `ledger verify` says.
+#[derive(Clone, Debug)]
+pub struct Verified {
+    /// Rows whose chain holds.
+    pub sealed: i64,
+    pub unsealed: i64,
+    /// The first row that does not fit.
+    pub broken: Option<Broken>,
 }
 
-pub async fn unsealed(pool: &PgPool) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM ledger WHERE number IS NULL"#).fetch_one(pool).await
-}
-
-/// A refused click is told to the ledger by itself.
-pub async fn refused(pool: &PgPool, ticket: TicketId, approval: i64, actor: &str, why: &str) -> sqlx::Result<()> {
-    let mut connection = pool.acquire().await?;
-    let line =
-        Line { kind: "refused", ticket: ticket.0, approval: Some(approval), actor, detail: why, ..Line::default() };
-    append(&mut connection, &line).await
+/// Reads the chain from its start, a thousand rows at a time.
+pub async fn verify(pool: &PgPool) -> sqlx::Result<Verified> {
+    let mut tip = Tip::default();
+    let mut after = 0;
+    let mut broken = None;
+    'pages: loop {
+        let rows = sqlx::query_as!(
+            Raw,
+            "SELECT id, kind, at, ticket_id, run_id, approval_id, effect_id, actor, word, digest, number, hash
+               FROM ledger WHERE number > $1 ORDER BY number LIMIT 1000",
+            after
+        )
+        .fetch_all(pool)
+        .await?;
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows {
+            after = row.number.unwrap_or(after);
+            let Some(entry) = row.entry() else {
+                broken = Some(Broken { number: after, why: "it is of a kind that this version does not know" });
+                break 'pages;
+            };
+            let sealed = Sealed {
+                number: after,
+                previous: tip.hash.clone(),
+                hash: row.hash.clone().unwrap_or_default(),
+                entry,
+            };
+            if let Err(found) = tip.check(&sealed) {
+                broken = Some(found);
+                break 'pages;
+            }
+        }
+    }
+    let unsealed = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM ledger WHERE number IS NULL"#)
+        .fetch_one(pool)
+        .await?;
+    Ok(Verified { sealed: tip.number, unsealed, broken })
 }

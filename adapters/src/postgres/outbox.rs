@@ -5,6 +5,7 @@
 
 use chrono::{DateTime, Utc};
 use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
+use deskhand_core::ledger::EntryKind;
 use deskhand_core::run::EffectState;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
@@ -23,6 +24,8 @@ words! {
         Card = "card",
         Settle = "settle",
         Line = "line",
+        /// To one person, or in the thread where they asked.
+        Answer = "answer",
     }
 }
 
@@ -31,7 +34,7 @@ impl Kind {
     pub fn is_desk(self) -> bool {
         match self {
             Self::Reply | Self::Escalation | Self::Bookkeeping | Self::FollowUp => true,
-            Self::Header | Self::Card | Self::Settle | Self::Line => false,
+            Self::Header | Self::Card | Self::Settle | Self::Line | Self::Answer => false,
         }
     }
 }
@@ -46,7 +49,7 @@ pub fn desk_lane(ticket: TicketId) -> String {
 pub struct New {
     pub id: EffectId,
     pub kind: Kind,
-    pub ticket: TicketId,
+    pub ticket: Option<TicketId>,
     pub run: Option<RunId>,
     pub approval: Option<ApprovalId>,
     pub call: Option<CallKey>,
@@ -61,7 +64,7 @@ impl New {
         Self {
             id: EffectId(Uuid::now_v7()),
             kind,
-            ticket,
+            ticket: Some(ticket),
             run: None,
             approval: None,
             call: None,
@@ -79,7 +82,7 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
     }
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.id.0).collect();
     let kinds: Vec<&str> = effects.iter().map(|effect| effect.kind.as_str()).collect();
-    let tickets: Vec<i64> = effects.iter().map(|effect| effect.ticket.0).collect();
+    let tickets: Vec<Option<i64>> = effects.iter().map(|effect| effect.ticket.map(|id| id.0)).collect();
     let run_ids: Vec<Option<Uuid>> = effects.iter().map(|effect| effect.run.map(|run| run.0)).collect();
     let approvals: Vec<Option<i64>> = effects.iter().map(|effect| effect.approval.map(|id| id.0)).collect();
     let call_steps: Vec<Option<i32>> = effects.iter().map(|effect| effect.call.map(|call| call.step)).collect();
@@ -99,7 +102,7 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
          ON CONFLICT DO NOTHING",
         &ids,
         &kinds as &[&str],
-        &tickets,
+        &tickets as &[Option<i64>],
         &run_ids as &[Option<Uuid>],
         &approvals as &[Option<i64>],
         &call_steps as &[Option<i32>],
@@ -151,7 +154,7 @@ pub async fn withdraw_pending(tx: &mut PgConnection, ticket: TicketId, why: &str
 pub struct Claimed {
     pub id: EffectId,
     pub kind: Kind,
-    pub ticket: TicketId,
+    pub ticket: Option<TicketId>,
     pub run: Option<RunId>,
     pub approval: Option<ApprovalId>,
     pub call: Option<CallKey>,
@@ -173,7 +176,7 @@ pub async fn claim(pool: &PgPool, most: i64, seconds: f64, at: Option<DateTime<U
             let claimed = Claimed {
                 id: EffectId(row.id),
                 kind: row.kind.parse().ok()?,
-                ticket: TicketId(row.ticket_id),
+                ticket: row.ticket_id.map(TicketId),
                 run: row.run_id.map(RunId),
                 approval: row.approval_id.map(ApprovalId),
                 call,
@@ -214,12 +217,11 @@ pub async fn end(
     }
     if claimed.kind.is_desk() {
         let line = ledger::Line {
-            kind: if state == EffectState::Delivered { "receipt" } else { state.as_str() },
-            ticket: claimed.ticket.0,
-            approval: claimed.approval.map(|id| id.0),
-            effect: Some(claimed.id.0),
-            detail: if state == EffectState::Delivered { remote_id } else { claimed.kind.as_str() },
-            ..ledger::Line::default()
+            run: claimed.run,
+            approval: claimed.approval,
+            effect: Some(claimed.id),
+            word: state.as_str(),
+            ..ledger::Line::of(EntryKind::Receipt, claimed.ticket)
         };
         ledger::append(tx, &line).await?;
         if let Some(run) = claimed.run {
@@ -287,7 +289,7 @@ pub async fn next_due(pool: &PgPool) -> sqlx::Result<Option<DateTime<Utc>>> {
 pub struct Shown {
     pub id: Uuid,
     pub kind: String,
-    pub ticket_id: i64,
+    pub ticket_id: Option<i64>,
     pub approval_id: Option<i64>,
     pub lane: String,
     pub payload: Value,
@@ -345,4 +347,24 @@ pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<des
             why: row.why,
         })
         .collect())
+}
+
+/// Settles the cards of an approval that ended while one of them was on its way.
+pub async fn settle_if_ended(tx: &mut PgConnection, id: ApprovalId) -> sqlx::Result<()> {
+    let ended =
+        sqlx::query_scalar!(r#"SELECT state <> 'open' AND NOT recorded AS "ended!" FROM approval WHERE id = $1"#, id.0)
+            .fetch_one(&mut *tx)
+            .await?;
+    if ended { settle_cards(tx, &[id.0]).await } else { Ok(()) }
+}
+
+/// Whether something for the ticket's desk is being sent at this moment: too late to call back.
+pub async fn being_sent(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM outbox WHERE ticket_id = $1 AND state = 'sending'
+                                               AND kind IN ('reply', 'escalation')) AS "x!""#,
+        ticket.0
+    )
+    .fetch_one(tx)
+    .await
 }

@@ -255,3 +255,10 @@ async fn show(pool: &PgPool, kind: Kind, query: &Query, hits: Vec<(f32, f32, Str
         })
         .collect())
 }
+
+/// Whether this transaction is the only one, among all replicas, that puts tickets into the search.
+pub async fn only_indexer(tx: &mut PgConnection) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"SELECT pg_try_advisory_xact_lock(hashtext('deskhand indexer')) AS "mine!""#)
+        .fetch_one(tx)
+        .await
+}

@@ -411,3 +411,68 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
     outbox::withdraw_pending(tx, ticket, &why).await?;
     Ok(runs)
 }
+
+/// Whether somebody said something public that the model has not heard. Asked under the ticket's lock.
+pub async fn has_unheard(tx: &mut PgConnection, ticket: TicketId, heard: i64) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM comment WHERE ticket_id = $1 AND id > $2 AND public AND author <> 'bot') AS "x!""#,
+        ticket.0,
+        heard,
+    )
+    .fetch_one(tx)
+    .await
+}
+
+/// Who has the ticket at its desk, as far as is known; empty for nobody.
+pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
+    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0).fetch_one(tx).await
+}
+
+/// The source's ids of the comments up to one of ours, and of everything that we wrote.
+pub async fn heard_ids(
+    db: impl PgExecutor<'_>,
+    ticket: TicketId,
+    heard: i64,
+) -> sqlx::Result<std::collections::BTreeSet<String>> {
+    let ids = sqlx::query_scalar!(
+        "SELECT outside_id FROM comment WHERE ticket_id = $1 AND (id <= $2 OR author = 'bot')",
+        ticket.0,
+        heard,
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(ids.into_iter().collect())
+}
+
+/// Tickets whose words are not in the search yet, or changed since; for the one indexer.
+pub async fn unindexed(tx: &mut PgConnection, most: i64) -> sqlx::Result<Vec<(TicketId, String, String)>> {
+    let rows = sqlx::query!(
+        r#"SELECT t.id, t.subject, coalesce(string_agg(c.body, E'\n' ORDER BY c.id) FILTER (WHERE c.public), '') AS "body!"
+             FROM (SELECT id, subject FROM ticket
+                    WHERE (indexed_at IS NULL OR indexed_at < updated_at) AND alias_of IS NULL
+                    ORDER BY updated_at LIMIT $1) t
+             LEFT JOIN comment c ON c.ticket_id = t.id
+            GROUP BY t.id, t.subject ORDER BY t.id"#,
+        most
+    )
+    .fetch_all(tx)
+    .await?;
+    Ok(rows.into_iter().map(|row| (TicketId(row.id), row.subject, row.body)).collect())
+}
+
+pub async fn mark_indexed(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::Result<()> {
+    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    sqlx::query!("UPDATE ticket SET indexed_at = clock_timestamp() WHERE id = ANY($1)", &ids).execute(tx).await?;
+    Ok(())
+}
+
+/// `release`: the bot may work on it again. False when no human has it.
+pub async fn release(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<bool> {
+    let done = sqlx::query!(
+        "UPDATE ticket SET state = 'triaged', updated_at = clock_timestamp() WHERE id = $1 AND state = 'with_human'",
+        ticket.0
+    )
+    .execute(tx)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}

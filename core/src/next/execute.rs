@@ -31,8 +31,8 @@ pub fn final_effect(approval: &ApprovalFact) -> Effect {
 }
 
 /// Judges a decided approval anew at the moment of its execution. Serves the run's own runner, and approvals whose run
-/// has moved on or ended.
-pub fn execute(approval: &ApprovalFact, facts: &Facts) -> Execution {
+/// has moved on or ended. `heard` is the newest comment that its run has heard.
+pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution {
     if approval.executed {
         return Execution::Refused { why: format!("{} was executed already.", approval.id) };
     }
@@ -55,18 +55,25 @@ pub fn execute(approval: &ApprovalFact, facts: &Facts) -> Execution {
         ApprovalState::Edited => format!(", edited by {}", decision.by_name),
         _ => format!(", approved by {}", decision.by_name),
     });
-    send(approval.call, Some(approval.id), effect, &by, facts)
+    send(approval.call, Some(approval.id), effect, &by, heard, facts)
 }
 
 /// What policy allows without asking, and what shadow mode records instead of asking.
-pub(super) fn unasked(call: CallKey, effect: Effect, why: &str, facts: &Facts) -> Next {
-    match send(call, None, effect, &format!(" ({why})"), facts) {
+pub(super) fn unasked(call: CallKey, effect: Effect, why: &str, heard: i64, facts: &Facts) -> Next {
+    match send(call, None, effect, &format!(" ({why})"), heard, facts) {
         Execution::Send(sending) => Next::Send(*sending),
         Execution::Drifted { why, .. } | Execution::Refused { why } => super::just(call, Outcome::failed(why)),
     }
 }
 
-fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, facts: &Facts) -> Execution {
+fn send(
+    call: CallKey,
+    approval: Option<ApprovalId>,
+    effect: Effect,
+    by: &str,
+    heard: i64,
+    facts: &Facts,
+) -> Execution {
     let recorded = facts.mode == Mode::Shadow;
     let mut article = None;
     if let Effect::ProposeKnowledgeEdit(edit) = &effect {
@@ -96,8 +103,7 @@ fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, f
         "recorded": recorded,
         "approval": approval,
     }));
-    let version = facts.ticket.version;
-    Execution::Send(Box::new(Sending { call, approval, effect, recorded, outcome, article, version }))
+    Execution::Send(Box::new(Sending { call, approval, effect, recorded, outcome, article, heard }))
 }
 
 fn words(effect: &Effect) -> String {

@@ -1,0 +1,188 @@
+//! The bot, made from its settings; the same for the program and for scenarios.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use anyhow::Context;
+use deskhand_adapters::postgres::inbox::Intake;
+use deskhand_adapters::slack::SlackChat;
+use deskhand_adapters::zendesk::OurAuthor;
+use deskhand_core::facts::Prompt;
+use deskhand_core::port::{Chat, Desk, Model};
+use deskhand_core::skill::Skill;
+use deskhand_core::ticket::{Mode, Source};
+use sqlx::PgPool;
+use tokio::sync::{Notify, RwLock};
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::http::intake::Door;
+
+/// Everything that the parts share. Cheap to clone.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+pub struct Inner {
+    pub config: Config,
+    pub pool: PgPool,
+    pub clock: Clock,
+    pub model: Arc<dyn Model>,
+    /// Takes over when the model's provider is down; `None` hands the ticket to a person.
+    pub fallback: Option<Arc<dyn Model>>,
+    pub slack: Option<Arc<SlackChat>>,
+    pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+    pub skills: Skills,
+    pub prompt: Prompt,
+    /// Our own account at Zendesk, once it was asked for.
+    pub zendesk_author: RwLock<OurAuthor>,
+    /// Wakes this process's runners without a round trip.
+    pub runs_ready: Notify,
+    /// Wakes this process's dispatcher.
+    pub effects_ready: Notify,
+    pub door: Door,
+    /// Set while shutting down: `/health/ready` says no.
+    pub closing: std::sync::atomic::AtomicBool,
+    /// Runs at work in this process.
+    pub at_work: AtomicU32,
+}
+
+impl std::ops::Deref for App {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
+}
+
+/// Playbooks and house rules, as they were read at start.
+#[derive(Clone, Debug, Default)]
+pub struct Skills {
+    pub rules: String,
+    pub skills: Vec<Skill>,
+    /// What could not be read, a sentence each.
+    pub problems: Vec<String>,
+}
+
+impl Skills {
+    /// Reads `RULES.md` and `<name>/SKILL.md`. A folder that is not there is no problem; a broken playbook is left out
+    /// and named.
+    pub fn read(folder: &Path) -> Self {
+        let mut all = Self::default();
+        if let Ok(rules) = std::fs::read_to_string(folder.join("RULES.md")) {
+            all.rules = rules;
+        }
+        let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        entries.sort();
+        for file in entries.iter().map(|entry| entry.join("SKILL.md")).filter(|file| file.is_file()) {
+            match std::fs::read_to_string(&file).map_err(|error| error.to_string()).and_then(|text| {
+                deskhand_core::skill::parse(&text).map_err(|error| error.to_string())
+            }) {
+                Ok(skill) => all.skills.push(skill),
+                Err(why) => all.problems.push(format!("{}: {why}", file.display())),
+            }
+        }
+        all
+    }
+
+    /// The playbooks that come with the program, for a start far from the checkout.
+    pub fn built_in() -> Self {
+        let mut all = Self { rules: include_str!("../../skills/RULES.md").into(), ..Self::default() };
+        for text in [
+            include_str!("../../skills/escalation-rules/SKILL.md"),
+            include_str!("../../skills/refunds/SKILL.md"),
+            include_str!("../../skills/tone/SKILL.md"),
+            include_str!("../../skills/triage-sop/SKILL.md"),
+        ] {
+            match deskhand_core::skill::parse(text) {
+                Ok(skill) => all.skills.push(skill),
+                Err(error) => all.problems.push(error.to_string()),
+            }
+        }
+        all
+    }
+}
+
+/// What the outside looks like; scenarios put their fakes here.
+pub struct Outside {
+    pub model: Arc<dyn Model>,
+    pub fallback: Option<Arc<dyn Model>>,
+    pub slack: Option<Arc<SlackChat>>,
+    pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+}
+
+impl App {
+    pub fn new(config: Config, pool: PgPool, clock: Clock, outside: Outside) -> Self {
+        let skills =
+            if config.skills.is_dir() { Skills::read(&config.skills) } else { Skills::built_in() };
+        let mut categories: Vec<(String, String)> =
+            config.categories.iter().map(|(name, category)| (name.clone(), category.description.clone())).collect();
+        if categories.is_empty() {
+            categories = crate::outside::default_categories();
+        }
+        let teams: Vec<String> = config.teams.keys().cloned().collect();
+        let system = deskhand_core::prompt::system(&skills.rules, &skills.skills, &categories, &teams);
+        let inner = Inner {
+            config,
+            pool,
+            clock,
+            model: outside.model,
+            fallback: outside.fallback,
+            slack: outside.slack,
+            desks: outside.desks,
+            skills,
+            prompt: Prompt { system, max_tokens: 4096 },
+            zendesk_author: RwLock::new(OurAuthor::default()),
+            runs_ready: Notify::new(),
+            effects_ready: Notify::new(),
+            door: Door::default(),
+            closing: std::sync::atomic::AtomicBool::new(false),
+            at_work: AtomicU32::new(0),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// The mode now: what an admin set at run time, else the settings'.
+    pub async fn mode(&self) -> sqlx::Result<Mode> {
+        let set = deskhand_adapters::postgres::settings::get(&self.pool, "mode").await?;
+        Ok(set.and_then(|mode| mode.parse().ok()).unwrap_or(self.config.mode))
+    }
+
+    pub async fn intake(&self) -> sqlx::Result<Intake> {
+        Ok(Intake { mode: self.mode().await?, quiet: self.config.limits.quiet_time.as_secs_f64() })
+    }
+
+    pub fn chat(&self, name: &str) -> Option<Arc<dyn Chat>> {
+        match name {
+            "slack" => self.slack.clone().map(|slack| slack as Arc<dyn Chat>),
+            _ => None,
+        }
+    }
+
+    /// Where the cards of a tool are shown: `slack:C024BE91L`.
+    pub fn card_lane(&self, tool: &str) -> Option<String> {
+        self.slack.as_ref()?;
+        self.config.route(tool).channel.map(|channel| format!("slack:{channel}"))
+    }
+
+    /// Where tickets have their header, and lines for the team go.
+    pub fn home_lane(&self) -> Option<String> {
+        self.slack.as_ref()?;
+        let channel = self.config.slack.as_ref().and_then(|slack| slack.channel.as_deref())?;
+        Some(format!("slack:{channel}"))
+    }
+
+    /// Something became ready: tells this process at once, and the others after the commit that made it so.
+    pub fn wake(&self) {
+        self.runs_ready.notify_one();
+        self.effects_ready.notify_one();
+    }
+}
+
+/// Applies the migrations.
+pub async fn migrate(pool: &PgPool) -> anyhow::Result<()> {
+    deskhand_adapters::postgres::MIGRATOR.run(pool).await.context("The database could not be migrated")
+}

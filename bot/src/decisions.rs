@@ -1,0 +1,89 @@
+//! From a click, a form or a command to a decision, the same for every surface.
+
+use deskhand_adapters::postgres::approvals::{self, Pressed};
+use deskhand_adapters::postgres::{inbox, wake};
+use deskhand_core::approval::{Actor, Answer, Wish};
+use deskhand_core::id::ApprovalId;
+use deskhand_core::roster::Membership;
+use serde::{Deserialize, Serialize};
+
+use crate::app::App;
+use crate::people;
+use crate::worker::{AnswerTo, answer};
+
+/// A wish about an approval, from wherever it came.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Wanted {
+    pub approval: ApprovalId,
+    pub actor: Actor,
+    pub wish: Wish,
+    /// The digest or its beginning, as the card carried it.
+    pub digest: Option<String>,
+    /// Makes a repeat of the same click harmless while it is kept.
+    pub delivery: String,
+    pub answer: AnswerTo,
+}
+
+/// Decides in time, or keeps the click and says "checking": no click is ever only in memory.
+pub async fn decide(app: &App, wanted: &Wanted) -> anyhow::Result<Answer> {
+    match try_decide(app, wanted).await? {
+        Some(answer) => Ok(answer),
+        None => {
+            let body = serde_json::to_vec(wanted)?;
+            inbox::keep(&app.pool, wanted.actor.surface.as_str(), "click", &wanted.delivery, &body).await?;
+            Ok(Answer::Checking)
+        }
+    }
+}
+
+/// `None` when it cannot be decided now: a lock was not had in time, or a group must be looked up first.
+pub async fn try_decide(app: &App, wanted: &Wanted) -> anyhow::Result<Option<Answer>> {
+    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else { return Ok(Some(Answer::Unknown)) };
+    let listed = match people::on_list(app, app.config.route(&tool).approvers, &wanted.actor).await? {
+        Membership::Yes => true,
+        Membership::No => false,
+        Membership::Unknown(_) => return Ok(None),
+    };
+    press(app, wanted, listed).await
+}
+
+/// Decides with what is known of the person by now.
+pub async fn press(app: &App, wanted: &Wanted, listed: bool) -> anyhow::Result<Option<Answer>> {
+    let pressed = Pressed {
+        id: wanted.approval,
+        actor: &wanted.actor,
+        wish: &wanted.wish,
+        digest: wanted.digest.as_deref(),
+        listed,
+    };
+    let pressing = approvals::press(&app.pool, &pressed, app.clock.moved()).await?;
+    if pressing.answer == Answer::Checking {
+        return Ok(None);
+    }
+    if let Answer::Decided(decision) = &pressing.answer {
+        tracing::info!(approval = %wanted.approval, state = %decision.state, "an approval was decided");
+        app.wake();
+        // After the commit, and only a wake-up: the others poll as well.
+        if let Err(error) = wake::notify(&app.pool).await {
+            tracing::debug!(%error, "other processes were not woken; they poll");
+        }
+    }
+    Ok(Some(pressing.answer))
+}
+
+/// Every click gets exactly one visible answer: a decision is seen on the card, everything else is told to the person.
+pub async fn tell(app: &App, wanted: &Wanted, given: &Answer) -> anyhow::Result<()> {
+    match given {
+        Answer::Decided(_) => Ok(()),
+        Answer::AlreadyDecided(_)
+        | Answer::Expired
+        | Answer::Withdrawn { .. }
+        | Answer::NotAllowed { .. }
+        | Answer::Stale
+        | Answer::Checking
+        | Answer::Unknown => {
+            let text = given.sentence(wanted.approval);
+            answer(app, wanted.actor.surface, AnswerTo { text, ..wanted.answer.clone() }).await
+        }
+    }
+}

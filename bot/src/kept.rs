@@ -1,0 +1,75 @@
+//! Clicks and commands that were kept: served here, after the chat was asked about the person.
+
+use deskhand_adapters::postgres::{approvals, inbox};
+use deskhand_core::approval::Answer;
+use deskhand_core::roster::Membership;
+
+use crate::app::App;
+use crate::commands::{self, Asked};
+use crate::decisions::{self, Wanted};
+use crate::people;
+use crate::worker::answer;
+
+/// After so many tries it is given up, and the operator sees it in the inbox.
+const TRIES: i32 = 20;
+
+/// Serves what is due. Gives how many rows that were.
+pub async fn serve(app: &App) -> anyhow::Result<usize> {
+    let rows = inbox::take_kept(&app.pool, 20, app.clock.moved()).await?;
+    let count = rows.len();
+    for row in rows {
+        let served = match row.kind.as_str() {
+            "click" => click(app, &row.body).await,
+            "command" => command(app, &row.body).await,
+            other => Err(anyhow::anyhow!("a kept {other} is not known to this version")),
+        };
+        match served {
+            Ok(true) => inbox::end_kept(&app.pool, row.id, None).await?,
+            Ok(false) if row.attempts < TRIES => {}
+            Ok(false) => inbox::end_kept(&app.pool, row.id, Some("it could not be served in time")).await?,
+            Err(error) => {
+                tracing::error!(inbox.id = row.id, error = format!("{error:#}"), "a kept click or command failed");
+                if row.attempts >= TRIES {
+                    inbox::end_kept(&app.pool, row.id, Some(&format!("{error:#}"))).await?;
+                }
+            }
+        }
+    }
+    Ok(count)
+}
+
+async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
+    let wanted: Wanted = serde_json::from_slice(body)?;
+    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else {
+        decisions::tell(app, &wanted, &Answer::Unknown).await?;
+        return Ok(true);
+    };
+    let list = app.config.route(&tool).approvers;
+    if let Membership::Unknown(_) = people::on_list(app, list, &wanted.actor).await? {
+        people::look_up(app, list, &wanted.actor).await?;
+    }
+    let given = match people::on_list(app, list, &wanted.actor).await? {
+        Membership::Yes => decisions::press(app, &wanted, true).await?,
+        Membership::No => decisions::press(app, &wanted, false).await?,
+        // What cannot be checked is refused, and said so.
+        Membership::Unknown(_) => {
+            let why = "Your rights could not be checked just now, so nothing was changed. Try again in a minute.".into();
+            Some(Answer::NotAllowed { why })
+        }
+    };
+    let Some(given) = given else { return Ok(false) };
+    decisions::tell(app, &wanted, &given).await?;
+    Ok(true)
+}
+
+async fn command(app: &App, body: &[u8]) -> anyhow::Result<bool> {
+    let asked: Asked = serde_json::from_slice(body)?;
+    let list: Vec<_> = app.config.admins.iter().chain(app.config.team.iter().flatten()).cloned().collect();
+    people::look_up(app, &list, &asked.actor).await?;
+    let text = match commands::run(app, &asked).await? {
+        Some(text) => text,
+        None => "Your rights could not be checked just now. Try again in a minute.".into(),
+    };
+    answer(app, asked.actor.surface, crate::worker::AnswerTo { text, ..asked.answer }).await?;
+    Ok(true)
+}

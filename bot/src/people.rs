@@ -1,0 +1,102 @@
+//! Who may do what, from the settings' lists and what is known of groups. What cannot be checked is refused.
+
+use deskhand_adapters::postgres::roster;
+use deskhand_core::approval::{Actor, Surface};
+use deskhand_core::command::Authority;
+use deskhand_core::facts::Standing;
+use deskhand_core::roster::{Group, Membership, Who, membership};
+
+use crate::app::App;
+
+/// Whether a person is on a list, by what is freshly known of its groups.
+pub async fn on_list(app: &App, list: &[Who], actor: &Actor) -> sqlx::Result<Membership> {
+    let groups: Vec<String> = groups(list).map(key).collect();
+    if groups.is_empty() {
+        return Ok(membership(list, actor, &|_| None));
+    }
+    let (member, stale) = roster::groups_of(&app.pool, &actor.id, &groups, app.clock.moved()).await?;
+    Ok(membership(list, actor, &|group| {
+        let name = key(group);
+        if stale.contains(&name) { None } else { Some(member.contains(&name)) }
+    }))
+}
+
+pub async fn standing(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<Standing> {
+    Ok(match on_list(app, list, actor).await? {
+        Membership::Yes => Standing::Holds,
+        Membership::No => Standing::Lost,
+        Membership::Unknown(_) => Standing::Unknown,
+    })
+}
+
+/// Whether a person may give a command of this circle. `Ok(None)`: it must be looked up first.
+pub async fn may_command(app: &App, authority: Authority, actor: &Actor) -> sqlx::Result<Option<bool>> {
+    // Whoever can start the program on the bot's own host is an admin.
+    if actor.surface == Surface::Local {
+        return Ok(Some(true));
+    }
+    let admin = on_list(app, &app.config.admins, actor).await?;
+    if admin == Membership::Yes {
+        return Ok(Some(true));
+    }
+    let known = |membership: Membership| match membership {
+        Membership::Yes => Some(true),
+        Membership::No => Some(false),
+        Membership::Unknown(_) => None,
+    };
+    match (authority, &app.config.team) {
+        (Authority::Admin, _) => Ok(known(admin)),
+        (Authority::Team, Some(team)) => Ok(known(on_list(app, team, actor).await?)),
+        // Without a list: full members of the connected workspace, no guests, no outside organisations.
+        (Authority::Team, None) if actor.surface == Surface::Slack => {
+            roster::full_member(&app.pool, &actor.key(), app.clock.moved()).await
+        }
+        (Authority::Team, None) => Ok(Some(false)),
+    }
+}
+
+/// Asks the chat about the groups of a list and about the person, and keeps the answers. What the chat does not answer
+/// stays unknown.
+pub async fn look_up(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<()> {
+    let Some(chat) = app.chat(actor.surface.as_str()) else { return Ok(()) };
+    for group in groups(list).filter(|group| group.surface() == actor.surface) {
+        match chat.members(group.id()).await {
+            Ok(people) => roster::sync_group(&app.pool, &key(group), &people, app.clock.moved()).await?,
+            Err(error) => tracing::warn!(group = %key(group), %error, "a group's members could not be looked up"),
+        }
+    }
+    if app.config.team.is_none() {
+        match chat.is_full_member(&actor.id).await {
+            Ok(full) => roster::remember_person(&app.pool, &actor.key(), full, app.clock.moved()).await?,
+            Err(error) => tracing::warn!(%error, "a person could not be looked up"),
+        }
+    }
+    Ok(())
+}
+
+/// Every group that a setting names, for the sweeper to keep fresh.
+pub fn all_groups(app: &App) -> Vec<Group> {
+    let lists = app
+        .config
+        .approvals
+        .values()
+        .filter_map(|rule| rule.approvers.as_deref())
+        .chain([app.config.approvers.as_slice(), app.config.admins.as_slice()])
+        .chain(app.config.team.as_deref());
+    let mut all: Vec<Group> = lists.flat_map(|list| groups(list).cloned().collect::<Vec<_>>()).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn groups(list: &[Who]) -> impl Iterator<Item = &Group> {
+    list.iter().filter_map(|who| match who {
+        Who::Group(group) => Some(group),
+        Who::Person { .. } | Who::AnyoneLocal => None,
+    })
+}
+
+/// How the store names a group.
+pub fn key(group: &Group) -> String {
+    Who::Group(group.clone()).to_string()
+}

@@ -1,0 +1,118 @@
+//! Reading what is true now, for `next`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use deskhand_adapters::postgres::runs::Lease;
+use deskhand_adapters::postgres::{approvals, articles, outbox, settings, tickets};
+use deskhand_core::approval::{Actor, ApprovalState};
+use deskhand_core::effect::{EditChange, Effect};
+use deskhand_core::facts::{ApprovalFact, Facts, Limits, Standing};
+use deskhand_core::id::{ArticleId, RunId, TicketId};
+use deskhand_core::links;
+use deskhand_core::ticket::{Author, Mode};
+use deskhand_core::tool::{self, Use};
+use deskhand_core::transcript::Transcript;
+
+use crate::app::App;
+use crate::people;
+
+/// Which run the facts are for.
+#[derive(Clone, Copy, Debug)]
+pub struct For {
+    pub run: RunId,
+    pub ticket: TicketId,
+    pub mode: Mode,
+}
+
+impl From<&Lease> for For {
+    fn from(lease: &Lease) -> Self {
+        Self { run: lease.run, ticket: lease.ticket, mode: lease.mode }
+    }
+}
+
+/// Everything that is true now and not in the transcript.
+pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result<Facts> {
+    let whole = tickets::get(&app.pool, of.ticket).await?.ok_or(sqlx::Error::RowNotFound)?;
+    let unheard = tickets::comments(&app.pool, of.ticket, transcript.last_heard())
+        .await?
+        .into_iter()
+        .filter(|comment| comment.author != Author::Bot)
+        .collect();
+    let mut approvals = Vec::new();
+    for row in approvals::read(&app.pool, approvals::Which::OfRun(of.run)).await?.into_iter().filter(|r| !r.recorded) {
+        let standing = standing(app, &row).await?;
+        approvals.push(ApprovalFact {
+            id: row.id,
+            call: row.call,
+            effect: row.effect,
+            digest: row.digest,
+            state: row.state,
+            decision: row.decision,
+            executed: row.executed,
+            standing,
+        });
+    }
+    let (links, ids) = mentioned(transcript, &approvals);
+    let articles: BTreeMap<ArticleId, _> = articles::some(&app.pool, &ids)
+        .await?
+        .into_iter()
+        .map(|filed| (filed.article.id.clone(), filed.article))
+        .collect();
+    let known_links = articles::known_links(&app.pool, &links).await?.into_iter().collect();
+    Ok(Facts {
+        now: app.clock.now(),
+        run: of.run,
+        ticket: whole.ticket,
+        automatic: whole.automatic,
+        unheard,
+        approvals,
+        effects: outbox::of_run(&app.pool, of.run).await?,
+        grants: settings::grants(&app.pool).await?,
+        mode: app.mode().await?.min(of.mode),
+        limits: Limits { max_steps: app.config.limits.max_steps, max_tokens: app.config.limits.max_tokens },
+        articles,
+        known_links,
+        prompt: app.prompt.clone(),
+    })
+}
+
+/// Whether whoever decided may still decide: judged anew, right before the execution.
+async fn standing(app: &App, row: &approvals::Row) -> anyhow::Result<Standing> {
+    let decided = matches!(row.state, ApprovalState::Approved | ApprovalState::Edited) && !row.executed;
+    let Some(decision) = row.decision.as_ref().filter(|_| decided) else { return Ok(Standing::Holds) };
+    let Some((surface, id)) = decision.by.split_once(':') else { return Ok(Standing::Unknown) };
+    let Ok(surface) = surface.parse() else { return Ok(Standing::Unknown) };
+    let actor = Actor {
+        surface,
+        id: id.to_owned(),
+        name: decision.by_name.clone(),
+        workspace: None,
+        roles: Vec::new(),
+    };
+    people::standing(app, app.config.route(&row.tool).approvers, &actor).await
+}
+
+/// Links of the drafts that are to be judged, and the articles that edits are about.
+fn mentioned(transcript: &Transcript, approvals: &[ApprovalFact]) -> (Vec<String>, Vec<ArticleId>) {
+    let mut found = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for (_, call) in transcript.open_calls() {
+        match tool::read(call) {
+            Ok((_, Use::Reply(args))) => found.extend(links::links(&args.text)),
+            Ok((_, Use::Edit(args))) => {
+                found.extend(links::links(&args.new_text));
+                ids.insert(ArticleId(args.article_id.trim().to_owned()));
+            }
+            _ => {}
+        }
+    }
+    for approval in approvals.iter().filter(|approval| !approval.executed) {
+        if let Effect::ProposeKnowledgeEdit(edit) = &approval.effect {
+            ids.insert(edit.article.clone());
+            if let EditChange::Replace { new_text, .. } = &edit.change {
+                found.extend(links::links(new_text));
+            }
+        }
+    }
+    (found.into_iter().collect(), ids.into_iter().collect())
+}

@@ -1,0 +1,70 @@
+//! Reading what cards and headers are made from. They are drawn anew from the rows each time, never from memory.
+
+use deskhand_adapters::postgres::{approvals, articles, runs, tickets};
+use deskhand_core::card::{Card, Header};
+use deskhand_core::effect::Effect;
+use deskhand_core::id::{ApprovalId, TicketId};
+use deskhand_core::show::{self, Shown, Waiting};
+use deskhand_core::transcript::Transcript;
+
+use crate::app::App;
+
+/// The card of an approval as it stands now; with the state it is in.
+pub async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card, approvals::Row)>> {
+    let Some(row) = approvals::read(&app.pool, approvals::Which::One(id)).await?.into_iter().next() else {
+        return Ok(None);
+    };
+    let Some(whole) = tickets::get(&app.pool, row.ticket).await? else { return Ok(None) };
+    let comments = tickets::comments(&app.pool, row.ticket, 0).await?;
+    let article = match &row.effect {
+        Effect::ProposeKnowledgeEdit(edit) => articles::get(&app.pool, &edit.article).await?.map(|filed| filed.article),
+        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) => None,
+    };
+    let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
+    let sources = transcript
+        .outcomes()
+        .filter_map(|(_, outcome)| outcome.details["title"].as_str().map(str::to_owned))
+        .collect();
+    let owner = owner(app, &row.tool);
+    let shown = Shown {
+        deployment: &app.config.deployment,
+        id: row.id,
+        effect: &row.effect,
+        digest: &row.digest,
+        why: &row.why,
+        marks: &row.marks,
+        state: row.state,
+        decision: row.decision.as_ref(),
+        recorded: row.recorded,
+        expires_at: row.expires_at,
+        created_at: row.created_at,
+        ticket: &whole.ticket,
+        url: whole.url.as_deref(),
+        comments: &comments,
+        article: article.as_ref(),
+        sources,
+        owner: &owner,
+    };
+    Ok(Some((show::card(&shown), row)))
+}
+
+/// Who is asked, in words.
+fn owner(app: &App, tool: &str) -> String {
+    match app.config.route(tool).approvers.len() {
+        0 => "nobody is set as approver".into(),
+        1 => "one approver, as set".into(),
+        n => format!("any of {n} approvers, as set"),
+    }
+}
+
+pub async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<Header>> {
+    let Some(whole) = tickets::get(&app.pool, ticket).await? else { return Ok(None) };
+    let rows = approvals::read(&app.pool, approvals::Which::OfTicket(ticket)).await?;
+    let waiting: Vec<Waiting<'_>> = rows
+        .iter()
+        .filter(|row| row.state == deskhand_core::approval::ApprovalState::Open && !row.recorded)
+        .map(|row| Waiting { id: row.id, effect: &row.effect })
+        .collect();
+    let mode = app.mode().await?;
+    Ok(Some(show::header(&whole.ticket, whole.url.as_deref(), &whole.trouble, &waiting, mode)))
+}
