@@ -42,9 +42,18 @@ pub fn drawable(text: &str) -> String {
         .collect()
 }
 
-/// As [`drawable`], on one line.
+/// As [`drawable`], on one line, of a text's [`start`].
 pub fn one_line(text: &str) -> String {
-    drawable(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    drawable(start(text)).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// As much of a text as any single place in Slack could show, and more: so that a mail of megabytes does not cost more
+/// than its first lines.
+pub fn start(text: &str) -> &str {
+    match text.char_indices().nth(20_000) {
+        Some((at, _)) => &text[..at],
+        None => text,
+    }
 }
 
 /// The longest beginning whose [`size`] is at most `max`, and whether that is all of it. It ends at a word's end where

@@ -69,8 +69,8 @@ fn summary(card: &Card) -> String {
         text.push_str(&format!("\n{}", escape::clip(&settled.line, 300, "…")));
     }
     let (title, body) = match &card.body {
-        Body::Draft(draft) => ("Draft", draft.clone()),
-        Body::Diff(diff) => ("Changes", diff.clone()),
+        Body::Draft(draft) => ("Draft", escape::start(draft).to_owned()),
+        Body::Diff(diff) => ("Changes", escape::start(diff).to_owned()),
         Body::Facts(facts) => ("Details", lines(facts).join("\n")),
     };
     text.push_str(&format!(
@@ -92,7 +92,7 @@ fn about(card: &Card) -> SlackBlock {
 }
 
 fn last_words(text: &str, more: &str) -> String {
-    let text = escape::drawable(text);
+    let text = escape::drawable(escape::start(text));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let shown = lines[..lines.len().min(LAST_LINES)].join("\n");
     if lines.len() > LAST_LINES {
@@ -109,14 +109,14 @@ fn body(body: &Body, more: &str) -> Vec<SlackBlock> {
             SlackDividerBlock::new().into(),
             parts::rich(vec![parts::bold("Draft")]),
             parts::rich(vec![parts::paragraph(
-                &escape::clip(&escape::drawable(text), BLOCK, more),
+                &escape::clip(&escape::drawable(escape::start(text)), BLOCK, more),
                 BLOCK,
             )]),
             SlackDividerBlock::new().into(),
         ],
         Body::Diff(diff) => {
             vec![parts::rich(vec![parts::fixed(
-                &escape::clip(&escape::drawable(diff), BLOCK, more),
+                &escape::clip(&escape::drawable(escape::start(diff)), BLOCK, more),
                 BLOCK,
             )])]
         }
@@ -133,8 +133,10 @@ fn body(body: &Body, more: &str) -> Vec<SlackBlock> {
 }
 
 fn lines(facts: &[(String, String)]) -> Vec<String> {
+    // One more than is shown tells that some were left out.
     facts
         .iter()
+        .take(FACTS + 1)
         .map(|(name, value)| format!("{name}: {}", escape::one_line(value)))
         .collect()
 }

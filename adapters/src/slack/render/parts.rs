@@ -10,7 +10,7 @@ use crate::slack::escape;
 const HEADER: usize = 150;
 
 fn filled(text: &str, max: usize) -> String {
-    let text = escape::clip(&escape::drawable(text), max, "…");
+    let text = escape::clip(&escape::drawable(escape::start(text)), max, "…");
     if text.trim().is_empty() { "–".to_owned() } else { text }
 }
 
