@@ -50,7 +50,7 @@ pub fn one_line(text: &str) -> String {
 /// As much of a text as any single place in Slack could show, and more: so that a mail of megabytes does not cost more
 /// than its first lines.
 pub fn start(text: &str) -> &str {
-    match text.char_indices().nth(20_000) {
+    match text.char_indices().nth(8_000) {
         Some((at, _)) => &text[..at],
         None => text,
     }

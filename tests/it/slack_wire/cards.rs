@@ -187,7 +187,7 @@ fn no_card_leaves_slacks_limits_whatever_it_is_made_of() {
         "```",
         "<!channel> ",
     ] {
-        let long = unit.repeat(5_000);
+        let long = unit.repeat(4_000);
         for body in [
             Body::Draft(long.clone()),
             Body::Diff(long.clone()),
