@@ -180,8 +180,6 @@ fn no_card_leaves_slacks_limits_whatever_it_is_made_of() {
         "😀",
         "word ",
         "line\n",
-        "\n",
-        " ",
         "\u{0}",
         "\u{202e}",
         "```",
