@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use deskhand_adapters::slack::form;
+use deskhand_adapters::slack::{SlackChat, form};
 use deskhand_core::port::{Chat, Content, Place, PortError, Post};
 use serde_json::{Value, json};
 
@@ -128,19 +128,25 @@ async fn retry_after_is_told_and_kept_to() {
 #[tokio::test]
 async fn what_may_have_arrived_is_ambiguous_for_a_post_and_repeatable_for_an_update() {
     let lost = [
-        Answer::Silence,
         Answer::Status(502, Vec::new(), "bad gateway"),
+        Answer::Status(503, Vec::new(), "not now"),
         Answer::Status(200, vec![("content-type", "text/html")], "<html>"),
         Answer::Status(200, vec![("content-type", "application/json")], "{\"ok\":tr"),
         refused("fatal_error"),
     ];
     for (i, answer) in lost.into_iter().enumerate() {
-        let (result, _) = posting([answer.clone()], None).await;
-        assert!(matches!(result, Err(PortError::Ambiguous { .. })), "{i}: {result:?}");
-        let stub = Stub::start([answer]).await;
-        let result = stub.chat().update(&place(), &Content::Line("x".into())).await;
-        assert!(matches!(result, Err(PortError::Transient { .. })), "{i}: {result:?}");
+        let stub = Stub::start([answer.clone(), answer]).await;
+        ends_ambiguous_or_repeatable(&stub.chat(), &i.to_string()).await;
     }
+    let silent = Stub::start([Answer::Silence, Answer::Silence]).await;
+    ends_ambiguous_or_repeatable(&silent.impatient_chat(), "silence").await;
+}
+
+async fn ends_ambiguous_or_repeatable(chat: &SlackChat, what: &str) {
+    let result = chat.post(&post(None)).await;
+    assert!(matches!(result, Err(PortError::Ambiguous { .. })), "{what}: {result:?}");
+    let result = chat.update(&place(), &Content::Line("x".into())).await;
+    assert!(matches!(result, Err(PortError::Transient { .. })), "{what}: {result:?}");
 }
 
 #[tokio::test]

@@ -51,9 +51,18 @@ impl Stub {
     }
 
     pub(super) fn chat(&self) -> SlackChat {
+        self.chat_waiting(Duration::from_secs(30))
+    }
+
+    /// For a Slack that never answers.
+    pub(super) fn impatient_chat(&self) -> SlackChat {
+        self.chat_waiting(Duration::from_millis(300))
+    }
+
+    fn chat_waiting(&self, time_limit: Duration) -> SlackChat {
         SlackChat::new(&Settings {
             api_url: format!("{}/api/", self.url),
-            time_limit: Duration::from_millis(300),
+            time_limit,
             pace: Pace::Unlimited,
             ..Settings::new("xoxb-of-this-test".to_owned().into())
         })

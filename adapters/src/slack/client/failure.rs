@@ -153,9 +153,6 @@ impl From<SlackClientError> for Failure {
             SlackClientError::HttpError(http) => {
                 match (http.status_code.as_u16(), http.http_response_body.as_deref()) {
                     (404 | 410, Some(code @ ("used_url" | "expired_url"))) => Self::refused(code),
-                    (503, _) => Self::NotSent {
-                        why: "it is not available just now (503)".into(),
-                    },
                     (status @ (408 | 500..=599), _) => Self::Lost {
                         why: format!("answered with status {status}"),
                     },
