@@ -94,3 +94,29 @@ impl EffectState {
         }
     }
 }
+
+words! {
+    /// What an effect in the outbox is.
+    pub enum EffectKind {
+        Reply = "reply",
+        Escalation = "escalation",
+        Bookkeeping = "bookkeeping",
+        FollowUp = "follow_up",
+        Header = "header",
+        Card = "card",
+        Settle = "settle",
+        Line = "line",
+        /// To one person, or in the thread where they asked.
+        Answer = "answer",
+    }
+}
+
+impl EffectKind {
+    /// Whether it is written to the ticket's desk; the others go to a chat.
+    pub fn is_desk(self) -> bool {
+        match self {
+            Self::Reply | Self::Escalation | Self::Bookkeeping | Self::FollowUp => true,
+            Self::Header | Self::Card | Self::Settle | Self::Line | Self::Answer => false,
+        }
+    }
+}

@@ -320,3 +320,24 @@ pub async fn map_again(pool: &PgPool, id: i64, inbound: &Inbound, intake: Intake
     tx.commit().await?;
     Ok(true)
 }
+
+/// Keeps verified bytes that could not be read, with why.
+pub async fn keep_unmapped(
+    pool: &PgPool,
+    source: &str,
+    delivery_id: &str,
+    body: &[u8],
+    error: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO inbox (source, kind, delivery_id, body, state, error) VALUES ($1, 'delivery', $2, $3, 'unmapped', $4)
+         ON CONFLICT ON CONSTRAINT inbox_delivery DO NOTHING",
+        source,
+        delivery_id,
+        body,
+        error,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}

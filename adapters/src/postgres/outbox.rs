@@ -7,38 +7,12 @@ use chrono::{DateTime, Utc};
 use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
 use deskhand_core::run::EffectState;
+pub use deskhand_core::run::EffectKind as Kind;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::{ledger, runs};
-use deskhand_core::words;
-
-words! {
-    pub enum Kind {
-        Reply = "reply",
-        Escalation = "escalation",
-        Bookkeeping = "bookkeeping",
-        FollowUp = "follow_up",
-        Header = "header",
-        Card = "card",
-        Settle = "settle",
-        Line = "line",
-        /// To one person, or in the thread where they asked.
-        Answer = "answer",
-    }
-}
-
-impl Kind {
-    /// Whether it is written to the ticket's desk; the others go to a chat.
-    pub fn is_desk(self) -> bool {
-        match self {
-            Self::Reply | Self::Escalation | Self::Bookkeeping | Self::FollowUp => true,
-            Self::Header | Self::Card | Self::Settle | Self::Line | Self::Answer => false,
-        }
-    }
-}
-
 /// The lane of a ticket's desk.
 pub fn desk_lane(ticket: TicketId) -> String {
     format!("desk:{}", ticket.0)
@@ -367,4 +341,15 @@ pub async fn being_sent(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result
     )
     .fetch_one(tx)
     .await
+}
+
+/// How many effects of which kind are open or in trouble.
+pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, String, i64)>> {
+    let rows = sqlx::query!(
+        r#"SELECT kind, state, count(*) AS "count!" FROM outbox
+            WHERE state IN ('pending', 'sending', 'unknown', 'dead') GROUP BY kind, state ORDER BY kind, state"#
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.kind, row.state, row.count)).collect())
 }
