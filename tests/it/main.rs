@@ -1,6 +1,7 @@
 //! Scenarios and wire tests, one binary.
 
 mod embedded;
+mod fakes;
 mod llm;
 mod slack_wire;
 mod zendesk_wire;

@@ -226,7 +226,12 @@ pub(crate) fn with_ids(blocks: &[Value], mut fresh: impl FnMut() -> u64) -> Vec<
     let mut blocks = blocks.to_vec();
     for block in &mut blocks {
         give(block, "block_id", &mut fresh);
-        for element in block["elements"].as_array_mut().into_iter().flatten() {
+        for element in block
+            .get_mut("elements")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
             if element["type"] == "button" {
                 give(element, "action_id", &mut fresh);
             }
