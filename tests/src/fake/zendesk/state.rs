@@ -164,6 +164,13 @@ impl State {
         self.joins(&capitalised(name), email, Role::EndUser)
     }
 
+    /// Gives a customer the name that they are told to have.
+    pub(crate) fn renames(&mut self, id: u64, name: Option<&str>) {
+        if let (Some(person), Some(name)) = (self.people.iter_mut().find(|person| person.id == id), name) {
+            name.clone_into(&mut person.name);
+        }
+    }
+
     /// The agent of this name, hired when new.
     pub(crate) fn agent(&mut self, name: &str) -> u64 {
         let named = |person: &&Person| person.role.is_staff() && person.name.eq_ignore_ascii_case(name);

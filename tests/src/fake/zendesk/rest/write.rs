@@ -65,6 +65,9 @@ pub(super) fn create(inner: &Inner, desk: &mut Desk, asked: &Asked) -> Answered 
     };
     desk.violations.extend(spec::zendesk_faults(wanted));
     let mut change = change(desk, wanted);
+    // The description is documented as read-only and taken at creation all the same.
+    let described = wanted["description"].as_str().map(|text| (text.to_owned(), true));
+    change.comment = change.comment.or(described);
     if change.comment.is_none() {
         return Err(Refusal::field("base", "Description: cannot be blank", Some("BlankValue")).into());
     }
@@ -72,7 +75,12 @@ pub(super) fn create(inner: &Inner, desk: &mut Desk, asked: &Asked) -> Answered 
     let followed = follow_up(desk, wanted)?;
     let requester_id = match (&wanted["requester_id"], &wanted["requester"]["email"]) {
         (Value::Number(id), _) => id.as_u64().unwrap_or(by),
-        (_, Value::String(email)) => desk.state.customer(email),
+        (_, Value::String(email)) => {
+            let named = wanted["requester"]["name"].as_str();
+            let id = desk.state.customer(email);
+            desk.state.renames(id, named);
+            id
+        }
         _ => followed.as_ref().map_or(by, |source| source.requester_id),
     };
     let id = desk.state.fresh_ticket_id();
