@@ -494,3 +494,22 @@ async fn what_nobody_looked_at_is_named_with_its_kind() {
     assert_eq!(team.slack.delivers_echoes().await, 3);
     assert_eq!(team.bot.last().json()["event"]["bot_id"], "B0DESKHAND");
 }
+
+#[tokio::test]
+async fn an_event_is_repeated_as_it_was_and_an_outsider_shows_their_team() {
+    let team = Team::new().await;
+    let said = team.slack.says("hello", by("outsider"), CHANNEL, None).await;
+    let first = team.bot.last();
+    assert_eq!(first.json()["event"]["user_team"], slack::OTHER_TEAM);
+    assert_eq!(first.json()["team_id"], slack::TEAM);
+    assert_eq!(team.slack.repeats_last_event().await, 200);
+    let second = team.bot.last();
+    assert_eq!(
+        (first.body, second.header("x-slack-retry-num")),
+        (second.body.clone(), "1")
+    );
+    team.slack.uses_shortcut("triage_this", &said, by("outsider")).await;
+    let payload = team.bot.last().payload();
+    assert_eq!(payload["user"]["team_id"], slack::OTHER_TEAM);
+    assert_eq!(payload["message"]["text"], "hello");
+}

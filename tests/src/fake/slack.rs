@@ -1,11 +1,12 @@
 //! A workspace that behaves like Slack: channels with threads, people, modals, the Web API and signed requests.
 //!
-//! The truth is [`state::State`]; [`http`] draws it as the Web API. People act by the verbs in [`verbs`] and [`modal`],
+//! The truth is [`state::State`]; [`http`] draws it as the Web API. People act by the verbs in [`verbs`], [`speech`] and [`modal`],
 //! and tests look by those in [`looks`]. It knows nothing of our adapter.
 
 mod blocks;
 mod chat;
 mod elements;
+mod form;
 mod http;
 mod looks;
 mod lookups;
@@ -13,6 +14,7 @@ mod modal;
 mod payload;
 mod response_url;
 mod send;
+mod speech;
 pub mod state;
 mod text;
 mod verbs;
@@ -61,6 +63,7 @@ pub(crate) struct Team {
     bot: Option<String>,
     forgery: Option<Forgery>,
     echoes: VecDeque<Value>,
+    last_event: Option<String>,
     requests: Vec<Request>,
     violations: Vec<String>,
 }
@@ -104,6 +107,7 @@ impl Slack {
             bot: None,
             forgery: None,
             echoes: VecDeque::new(),
+            last_event: None,
             requests: Vec::new(),
             violations: Vec::new(),
         };

@@ -94,13 +94,14 @@ pub(super) fn callback(event: Value, number: u64, now: DateTime<Utc>) -> Value {
     })
 }
 
-/// What every interaction begins with.
+/// What every interaction begins with. `team` is where it happened, which is ours also for somebody from elsewhere in a
+/// shared channel: only `user.team_id` tells them apart.
 pub(super) fn interaction(kind: &str, person: &Person, trigger: &str) -> Value {
     json!({
         "type": kind,
         "user": { "id": person.id, "username": person.name, "name": person.name, "team_id": person.team },
         "api_app_id": APP, "token": TOKEN, "trigger_id": trigger,
-        "team": { "id": person.team, "domain": if person.team == TEAM { "shop" } else { "elsewhere" } },
+        "team": { "id": TEAM, "domain": "shop" },
         "enterprise": null, "is_enterprise_install": false,
     })
 }

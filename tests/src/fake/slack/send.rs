@@ -67,10 +67,21 @@ impl Inner {
     pub(super) async fn event(&self, event: Value) -> Answered {
         let number = self.team().state.fresh();
         let body = payload::callback(event, number, self.clock.now()).to_string();
-        self.send("/slack/events", "application/json", body.into_bytes()).await
+        self.team().last_event = Some(body.clone());
+        self.send_event(body, false).await
+    }
+
+    pub(super) async fn send_event(&self, body: String, again: bool) -> Answered {
+        let retry: &[_] = if again { RETRY } else { &[] };
+        self.send_with("/slack/events", "application/json", body.into_bytes(), retry)
+            .await
     }
 
     pub(super) async fn send(&self, path: &str, kind: &str, body: Vec<u8>) -> Answered {
+        self.send_with(path, kind, body, &[]).await
+    }
+
+    async fn send_with(&self, path: &str, kind: &str, body: Vec<u8>, headers: &[(&str, &str)]) -> Answered {
         let (bot, forgery) = {
             let mut team = self.team();
             (team.bot.clone(), team.forgery.take())
@@ -83,6 +94,9 @@ impl Inner {
             .body(body)
             .header("content-type", kind);
         request = request.header("user-agent", "Slackbot 1.0 (+https://api.slack.com/robots)");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
         if let Some(signature) = signature {
             request = request
                 .header("x-slack-request-timestamp", timestamp)
@@ -107,6 +121,7 @@ impl Inner {
     }
 }
 
+const RETRY: &[(&str, &str)] = &[("x-slack-retry-num", "1"), ("x-slack-retry-reason", "http_timeout")];
 const FORM: &str = "application/x-www-form-urlencoded";
 
 fn form<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<u8> {
