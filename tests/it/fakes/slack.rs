@@ -6,6 +6,7 @@ use deskhand_tests::fake::by;
 use deskhand_tests::fake::clock::{Clock, minutes, seconds};
 use deskhand_tests::fake::slack::{self, CHANNEL, Kind, Posted, Slack};
 use deskhand_tests::fake::wire::{Forgery, slack_signature};
+use deskhand_tests::fake::zendesk::TicketHandle;
 use serde_json::{Value, json};
 
 use super::{Heard, Listener, client};
@@ -493,6 +494,41 @@ async fn what_nobody_looked_at_is_named_with_its_kind() {
     assert_eq!(kinds(&team.slack), [Kind::Header]);
     assert_eq!(team.slack.delivers_echoes().await, 3);
     assert_eq!(team.bot.last().json()["event"]["bot_id"], "B0DESKHAND");
+}
+
+#[tokio::test]
+async fn a_header_is_found_by_the_ticket_it_names_and_a_full_view_is_read() {
+    let team = Team::new().await;
+    let card = team.card().await;
+    let subject = "Where is <my> parcel?".to_owned();
+    let ticket = TicketHandle { id: 71_001, subject };
+    let text = "*Where is &lt;my&gt; parcel?* waits for a supervisor";
+    let post = json!({ "channel": CHANNEL, "text": "new", "blocks": [section(text)] });
+    let header = team.calls("chat.postMessage", post).await;
+    assert_eq!(team.slack.header(&ticket).ts, header["ts"]);
+    let below = json!({ "channel": CHANNEL, "thread_ts": header["ts"], "text": "x", "blocks": [section("x"),
+        { "type": "actions", "elements": [button("Reject", "r"), button("View full", "v")] }] });
+    team.calls("chat.postMessage", below).await;
+    let other = team.slack.cards().pop().expect("two cards");
+    assert_ne!(other.ts, card.ts);
+    other.is_about(&ticket);
+
+    let showing = async {
+        let trigger = team.hears().await.payload()["trigger_id"].clone();
+        let view = form("Draft", json!([section("All of it &amp; more")]));
+        assert_eq!(
+            team.calls("views.open", json!({ "trigger_id": trigger, "view": view }))
+                .await["ok"],
+            true
+        );
+        assert_eq!(
+            team.calls("views.open", json!({ "trigger_id": trigger, "view": view }))
+                .await["error"],
+            "exchanged_trigger_id"
+        );
+    };
+    let (full, ()) = tokio::join!(team.slack.views_full(&other, by("sam")), showing);
+    assert_eq!(full, "Draft\nAll of it & more");
 }
 
 #[tokio::test]

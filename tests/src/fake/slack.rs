@@ -43,7 +43,7 @@ pub const SIGNING_SECRET: &str = "slack-signing-secret-of-the-fake";
 /// The channel that is there from the start, with the bot in it.
 pub const CHANNEL: &str = "C0TRIAGE01";
 /// The workspace, and another one that shares a channel with it.
-pub const TEAM: &str = "T0SHOP0001";
+pub const TEAM: &str = "T0FAKETEAM";
 pub const OTHER_TEAM: &str = "T0OTHER001";
 pub const BOT: &str = "U0DESKHAND";
 pub const APP: &str = "A0DESKHAND";

@@ -8,7 +8,7 @@ use super::{APP, BOT, TEAM};
 
 pub(super) const BOT_ID: &str = "B0DESKHAND";
 /// The legacy verification token, which proves nothing.
-const TOKEN: &str = "legacy-verification-token";
+const TOKEN: &str = "proves-nothing";
 
 /// A message; with the state it also tells of its thread.
 pub(super) fn message(message: &Message, state: Option<&State>, metadata: bool) -> Value {
@@ -58,7 +58,7 @@ pub(super) fn message_event(posted: &Message) -> Value {
     }
     .into();
     if !posted.is_by_bot() {
-        event["client_msg_id"] = format!("0b2a6f5e-8d3a-4a55-8a0b-{:0>12}", posted.ts.replace('.', "")).into();
+        event["client_msg_id"] = format!("c0ffee00-0000-4000-8000-{:0>12}", posted.ts.replace('.', "")).into();
     }
     event
 }

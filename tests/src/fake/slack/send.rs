@@ -19,7 +19,7 @@ impl Inner {
     pub(super) fn fresh_trigger(&self, person: &str) -> String {
         let until = self.clock.now() + Duration::seconds(3);
         let mut team = self.team();
-        let id = format!("555{}.1234567890.{:032x}", team.state.fresh(), team.state.fresh());
+        let id = format!("777{}.4242424242.{:032x}", team.state.fresh(), team.state.fresh());
         team.state.triggers.push(Trigger {
             id: id.clone(),
             person: person.to_owned(),

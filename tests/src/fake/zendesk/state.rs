@@ -108,8 +108,8 @@ impl State {
             groups: Vec::new(),
             tickets: BTreeMap::new(),
             bot: 0,
-            next_ticket: 35_436,
-            next_id: 8_447_388_090_000,
+            next_ticket: 71_001,
+            next_id: 910_000_001_000,
         };
         for name in [
             "Support",

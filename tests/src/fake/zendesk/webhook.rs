@@ -52,7 +52,7 @@ pub(super) struct Hooks {
 impl Hooks {
     fn fresh_invocation(&mut self) -> String {
         self.invocations += 1;
-        format!("{}", 8_350_205_000 + self.invocations)
+        format!("{}", 5_000_000_000 + self.invocations)
     }
 }
 
@@ -134,8 +134,8 @@ impl Inner {
         request = request
             .header("content-type", "application/json; charset=utf-8")
             .header("user-agent", "Zendesk Webhook")
-            .header("x-zendesk-account-id", "22129848")
-            .header("x-zendesk-webhook-id", "01F1KRFQ6BG29CNWFR60NK5FNY")
+            .header("x-zendesk-account-id", "7004711")
+            .header("x-zendesk-webhook-id", "01JZDESKHANDFAKE0000000001")
             .header("x-zendesk-webhook-invocation-id", &invocation);
         if let Some(signature) = signature {
             request = request
