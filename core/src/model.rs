@@ -40,7 +40,7 @@ pub enum Turn {
     Outcomes(Vec<Answer>),
 }
 
-/// What is told to the model. Customers' words are kept apart from ours by type; [`Part::render`](crate::prompt) fences
+/// What is told to the model. Customers' words are kept apart from ours by type; [`Part::render`] fences
 /// them, and the offline model reads them as they are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
