@@ -1,5 +1,6 @@
 //! What of a provider's words may be shown: short, on one line, and nothing that was in the request.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -30,13 +31,15 @@ pub(super) fn without_quotes(message: &str, request: &[u8]) -> String {
     let told = told.as_bytes();
     let bytes = message.as_bytes();
     let mut quoted = vec![false; bytes.len()];
-    let mut from = 0;
-    while from + QUOTE <= bytes.len() {
-        let window = &bytes[from..from + QUOTE];
-        if contains(told, window) {
-            quoted[from..from + QUOTE].fill(true);
+    // The request may be megabytes, the sentence is short: one walk over the request.
+    let mut windows: HashMap<&[u8], Vec<usize>> = HashMap::new();
+    for (at, window) in bytes.windows(QUOTE).enumerate() {
+        windows.entry(window).or_default().push(at);
+    }
+    for window in told.windows(QUOTE) {
+        for &at in windows.get(window).into_iter().flatten() {
+            quoted[at..at + QUOTE].fill(true);
         }
-        from += 1;
     }
     let mut shown = String::new();
     for (at, c) in message.char_indices() {
@@ -60,18 +63,6 @@ pub(super) fn without_quotes(message: &str, request: &[u8]) -> String {
 /// Keys of both providers begin with `sk-`, and masked ones still show their ends.
 fn looks_like_key(word: &str) -> bool {
     word.contains("sk-") || word.contains("***")
-}
-
-fn contains(text: &[u8], part: &[u8]) -> bool {
-    let Some(first) = part.first() else { return true };
-    let mut rest = text;
-    while let Some(at) = rest.iter().position(|b| b == first) {
-        if rest[at..].starts_with(part) {
-            return true;
-        }
-        rest = &rest[at + 1..];
-    }
-    false
 }
 
 /// All strings of a request, with white space as [`without_quotes`] has it.
