@@ -50,6 +50,8 @@ fn thinking_text_and_calls() -> Vec<Value> {
         ),
         goes_on(3, json!({"type": "input_json_delta", "partial_json": "11\"}"})),
         begins(4, json!({"type": "text", "text": ""})),
+        begins(6, json!({"type": "text", "text": "And"})),
+        goes_on(6, json!({"type": "text_delta", "text": " the rest."})),
         begins(
             5,
             json!({"type": "tool_use", "id": "toolu_2", "name": "list_tickets", "input": {}}),
@@ -72,7 +74,7 @@ async fn anthropic_blocks_become_text_and_calls_and_are_kept_for_replay() {
                 .reply(&request(), &mut text)
                 .await
                 .expect("a reply");
-            assert_eq!(reply.text, "退款: let me look.");
+            assert_eq!(reply.text, "退款: let me look.\n\nAnd the rest.");
             assert_eq!(text, reply.text);
             let calls: Vec<_> = reply
                 .calls
@@ -100,6 +102,7 @@ async fn anthropic_blocks_become_text_and_calls_and_are_kept_for_replay() {
                 {"type": "text", "text": "退款: let me look."},
                 {"type": "tool_use", "id": "toolu_1", "name": "lookup_order", "input": {"order_id": "4711"}},
                 {"type": "tool_use", "id": "toolu_2", "name": "list_tickets", "input": {}},
+                {"type": "text", "text": "And the rest."},
             ]});
             assert_eq!(raw.message, expected);
         }

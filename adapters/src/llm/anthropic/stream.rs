@@ -19,6 +19,8 @@ pub(super) struct Message {
     blocks: BTreeMap<u64, (Value, String)>,
     /// What went to the sink.
     text: String,
+    /// A block of text has begun after another one: the next words are a new paragraph.
+    paragraph_due: bool,
     usage: Usage,
     stop_reason: Option<String>,
     stopped: bool,
@@ -111,10 +113,7 @@ impl Fold for Message {
 impl Message {
     fn begin(&mut self, index: u64, block: Value, sink: &mut dyn Sink) {
         if block["type"] == "text" {
-            // Two blocks of text are two paragraphs.
-            if !self.text.is_empty() && !self.text.ends_with('\n') {
-                self.write("\n\n", sink);
-            }
+            self.paragraph_due = !self.text.is_empty();
             self.write(block["text"].as_str().unwrap_or_default(), sink);
         }
         self.blocks.insert(index, (block, String::new()));
@@ -143,9 +142,18 @@ impl Message {
     }
 
     fn write(&mut self, text: &str, sink: &mut dyn Sink) {
-        if !text.is_empty() {
-            self.text.push_str(text);
-            sink.text(text);
+        if text.is_empty() {
+            return;
+        }
+        let parting = match std::mem::take(&mut self.paragraph_due) && !self.text.ends_with('\n') {
+            true => "\n\n",
+            false => "",
+        };
+        for piece in [parting, text] {
+            self.text.push_str(piece);
+            if !piece.is_empty() {
+                sink.text(piece);
+            }
         }
     }
 
