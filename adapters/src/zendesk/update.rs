@@ -1,0 +1,203 @@
+//! Updates of a ticket: one request each, marked, and guarded by the ticket's stamp.
+//!
+//! The body is always wrapped in `ticket`: without that Zendesk answers 200 and changes nothing.
+
+use deskhand_core::port::{Bookkeeping, DeskWrite, PortError, Receipt};
+use serde_json::{Map, Value, json};
+
+use super::client::Zendesk;
+use super::http::{Ask, Http};
+use super::pages::Pages;
+use super::ticket::time;
+use super::wire::{Audit, MARKER, TicketAnswer};
+
+/// Zendesk keeps about 64 KB of a comment.
+const LONGEST_COMMENT: usize = 65_535;
+/// How often an update that was not judged on a stamp is made anew when somebody else was faster.
+const TRIES: usize = 3;
+
+/// A public reply to the requester.
+pub(super) async fn reply(http: &Http, write: &DeskWrite, text: &str) -> Result<Receipt, PortError> {
+    let body = body(write, write.stamp.as_deref(), fields(comment(text, true)?));
+    let answer: TicketAnswer = http.ask(Ask::update(&write.outside_id, &body)).await?;
+    let Some(audit) = &answer.audit else {
+        return traced(http, write).await;
+    };
+    let Some(mut receipt) = comment_receipt(audit) else {
+        return traced(http, write).await;
+    };
+    receipt.remark = same_second(http, &write.outside_id, audit).await;
+    Ok(receipt)
+}
+
+/// Priority, group, tags and a note as one update. A group that Zendesk does not have is left out and remarked: the note
+/// and the priority are worth having without it.
+pub(super) async fn bookkeeping(desk: &Zendesk, write: &DeskWrite, what: &Bookkeeping) -> Result<Receipt, PortError> {
+    let http = desk.http();
+    let mut change = match &what.note {
+        Some(note) => fields(comment(note, false)?),
+        None => Map::new(),
+    };
+    if let Some(priority) = what.priority {
+        change.insert("priority".to_owned(), json!(priority));
+    }
+    let mut remark = None;
+    if let Some(name) = &what.group {
+        match desk.group(name).await? {
+            Some(id) => {
+                change.insert("group_id".to_owned(), integer(&id)?);
+            }
+            None => {
+                remark = Some(format!(
+                    "Zendesk has no group \"{name}\", so the ticket's group stays as it was."
+                ))
+            }
+        }
+    }
+    for attempt in 1.. {
+        let mut change = change.clone();
+        let mut stamp = write.stamp.clone();
+        if !what.tags.is_empty() {
+            let ticket = current(http, &write.outside_id).await?;
+            if let Some(tags) = with_tags(ticket.ticket.tags.unwrap_or_default(), &what.tags) {
+                change.insert("tags".to_owned(), json!(tags));
+                // `tags` replaces the list, so it must not meet a list that somebody has changed since.
+                stamp = stamp.or(ticket.ticket.updated_at);
+            }
+        }
+        if change.is_empty() {
+            break;
+        }
+        let body = body(write, stamp.as_deref(), change);
+        match http.ask::<TicketAnswer>(Ask::update(&write.outside_id, &body)).await {
+            Ok(answer) => {
+                let audit = answer.audit.as_ref();
+                let comment = audit.and_then(comment_receipt).map(|receipt| receipt.remote_id);
+                let remote_id = comment
+                    .or_else(|| audit.map(|audit| format!("audit:{}", audit.id.0)))
+                    .unwrap_or_else(|| format!("ticket:{}", write.outside_id));
+                return Ok(Receipt { remote_id, remark });
+            }
+            Err(PortError::Conflict { .. }) if write.stamp.is_none() && attempt < TRIES => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Receipt {
+        remote_id: format!("ticket:{}", write.outside_id),
+        remark: remark.or_else(|| Some("There was nothing to change.".to_owned())),
+    })
+}
+
+/// Looks for an update of ours among the ticket's audits.
+pub(super) async fn find(http: &Http, ticket: &str, marker: &str) -> Result<Option<Receipt>, PortError> {
+    let mut pages = Pages::audits(http, ticket);
+    while let Some(page) = pages.next::<Audit>().await? {
+        let ours = page.items.iter().find(|audit| audit.marker() == Some(marker));
+        if let Some(audit) = ours {
+            return Ok(Some(comment_receipt(audit).unwrap_or_else(|| Receipt {
+                remote_id: format!("audit:{}", audit.id.0),
+                remark: None,
+            })));
+        }
+    }
+    Ok(None)
+}
+
+pub(super) async fn current(http: &Http, ticket: &str) -> Result<TicketAnswer, PortError> {
+    http.ask(Ask::get(format!("/api/v2/tickets/{ticket}"))).await
+}
+
+/// The comment's own id: by it the comment is known again when it comes back as a webhook.
+pub(super) fn comment_receipt(audit: &Audit) -> Option<Receipt> {
+    let id = audit.comment()?.id.as_ref()?;
+    Some(Receipt {
+        remote_id: id.0.clone(),
+        remark: None,
+    })
+}
+
+/// A success that shows no comment: nothing is done before a trace of it is found.
+pub(super) async fn traced(http: &Http, write: &DeskWrite) -> Result<Receipt, PortError> {
+    let unclear = || PortError::Ambiguous {
+        why: "Zendesk answered the update but shows no comment of ours.".to_owned(),
+    };
+    match find(http, &write.outside_id, &write.marker).await {
+        Ok(Some(receipt)) => Ok(receipt),
+        Ok(None) | Err(_) => Err(unclear()),
+    }
+}
+
+/// The comment as Zendesk takes it. Whether it is public is always said: left out, it would be as the last one was.
+pub(super) fn comment(text: &str, public: bool) -> Result<Value, PortError> {
+    if text.len() > LONGEST_COMMENT {
+        return Err(PortError::permanent(format!(
+            "The text is longer than the {LONGEST_COMMENT} bytes that Zendesk takes."
+        )));
+    }
+    Ok(json!({ "body": text, "public": public }))
+}
+
+fn fields(comment: Value) -> Map<String, Value> {
+    Map::from_iter([("comment".to_owned(), comment)])
+}
+
+/// `safe_update` is only ever sent as true: Zendesk takes false for true as well.
+fn body(write: &DeskWrite, stamp: Option<&str>, mut ticket: Map<String, Value>) -> Value {
+    ticket.insert("metadata".to_owned(), json!({ MARKER: write.marker }));
+    if let Some(stamp) = stamp {
+        ticket.insert("safe_update".to_owned(), json!(true));
+        ticket.insert("updated_stamp".to_owned(), json!(stamp));
+    }
+    json!({ "ticket": ticket })
+}
+
+/// The API takes ids as numbers.
+pub(super) fn integer(id: &str) -> Result<Value, PortError> {
+    let number: u64 = id
+        .parse()
+        .map_err(|_| PortError::permanent(format!("\"{id}\" is not a Zendesk id.")))?;
+    Ok(json!(number))
+}
+
+/// The list with ours added; `None` when all are there. `additional_tags` is documented for the bulk update only, and
+/// reported not to work here. Tags have no spaces and no capitals.
+fn with_tags(mut tags: Vec<String>, ours: &[String]) -> Option<Vec<String>> {
+    let before = tags.len();
+    for tag in ours {
+        let tag = tag.split_whitespace().collect::<Vec<_>>().join("_").to_lowercase();
+        if !tag.is_empty() && !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    (tags.len() > before).then_some(tags)
+}
+
+/// Stamps are whole seconds, so a comment in the very second of our update may have slipped past the safe update. It is
+/// reported, not undone; if the look fails, the reply is still sent, and says nothing.
+async fn same_second(http: &Http, ticket: &str, ours: &Audit) -> Option<String> {
+    let at = time(ours.created_at.as_deref())?.timestamp();
+    let page = Pages::audits(http, ticket).next::<Audit>().await.ok()??;
+    let other = page.items.iter().any(|audit| {
+        audit.id != ours.id
+            && audit.author_id != ours.author_id
+            && audit.comment().is_some_and(|event| event.public == Some(true))
+            && time(audit.created_at.as_deref()).is_some_and(|time| time.timestamp() == at)
+    });
+    other.then(|| "Somebody else commented in the same second; the reply may not answer that comment.".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_added_in_zendesks_form_and_none_is_lost() {
+        let there = || vec!["fr".to_owned(), "web".to_owned()];
+        let ours = |tags: &[&str]| tags.iter().map(|&tag| tag.to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            with_tags(there(), &ours(&["Needs Review", "fr"])),
+            Some(ours(&["fr", "web", "needs_review"]))
+        );
+        assert_eq!(with_tags(there(), &ours(&["web", " "])), None);
+    }
+}
