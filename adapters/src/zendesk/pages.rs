@@ -59,10 +59,7 @@ impl<'a> Pages<'a> {
 
     /// The next page; `None` after the last one. A list that does not end is an error, not a shorter list: what was not
     /// looked at could be the very thing that is looked for.
-    pub(super) async fn next<T: DeserializeOwned>(&mut self) -> Result<Option<Page<T>>, PortError>
-    where
-        T: Listed,
-    {
+    pub(super) async fn next<T: Listed>(&mut self) -> Result<Option<Page<T>>, PortError> {
         if self.number >= MOST_PAGES {
             return Err(PortError::permanent("A list at Zendesk is longer than can be read."));
         }
@@ -90,7 +87,7 @@ impl<'a> Pages<'a> {
 }
 
 /// What a list can hold.
-pub(super) trait Listed {}
+pub(super) trait Listed: DeserializeOwned {}
 impl Listed for Comment {}
 impl Listed for Audit {}
 impl Listed for Group {}

@@ -47,9 +47,10 @@ async fn refusals_say_whether_it_may_be_tried_again_and_whether_it_may_have_happ
         let stub = Stub::start().await;
         stub.answers(UPDATE, status, body.clone());
         stub.answers(TICKET, status, body);
-        let written = desk(&stub).write(&reply("x")).await.expect_err("refused");
+        let desk = desk(&stub);
+        let written = desk.write(&reply("x")).await.expect_err("refused");
         assert_eq!(name(&written), of_a_write, "write, {status}: {written}");
-        let read = desk(&stub).read("35").await.expect_err("refused");
+        let read = desk.read("35").await.expect_err("refused");
         assert_eq!(name(&read), of_a_read, "read, {status}: {read}");
     }
 }
@@ -110,8 +111,9 @@ async fn an_update_without_a_trace_is_not_taken_for_done() {
 #[tokio::test]
 async fn what_is_no_number_never_becomes_a_path() {
     let stub = Stub::start().await;
+    let desk = desk(&stub);
     for id in ["", "35/../users/me", "35?x", "-1", "３５"] {
-        assert_eq!(name(&desk(&stub).read(id).await.expect_err("refused")), "permanent");
+        assert_eq!(name(&desk.read(id).await.expect_err("refused")), "permanent");
     }
     assert!(stub.asked().is_empty());
 }
