@@ -1,0 +1,273 @@
+//! Settings: `deskhand.toml`, overlaid by the environment; secrets only from the environment or from files it names.
+//!
+//! Everything is read and judged once, at start; a wrong setting is one sentence that names it. What cannot be known
+//! without asking a service (is the token valid, does the channel exist) is `doctor`'s to find out.
+
+mod layers;
+mod service;
+mod setting;
+mod tables;
+mod value;
+
+pub use service::{ProviderConfig, SlackConfig, ZendeskConfig};
+pub use setting::{SETTINGS, Setting, misspelt};
+pub use tables::{ApprovalRule, Category};
+pub use value::ModelChoice;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use deskhand_core::roster::Who;
+use deskhand_core::ticket::Mode;
+use layers::Layers;
+use secrecy::SecretString;
+use url::Url;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `None`: an embedded Postgres under `data`.
+    pub database_url: Option<SecretString>,
+    pub data: PathBuf,
+    /// Where the server programs of the embedded Postgres are; `None` searches the usual places.
+    pub pg_bin: Option<PathBuf>,
+    pub addr: SocketAddr,
+    /// How people reach the console, for links on cards.
+    pub public_url: Option<Url>,
+    /// Stands in every button: other deployments' clicks are left alone.
+    pub deployment: String,
+    pub log_format: LogFormat,
+    pub model: ModelChoice,
+    pub mode: Mode,
+    /// How many runs this process works on at the same time.
+    pub runners: usize,
+    pub skills: PathBuf,
+    /// `None`: the API takes no tickets and shows none.
+    pub api_token: Option<SecretString>,
+    /// Empty: nobody may decide.
+    pub approvers: Vec<Who>,
+    /// `None`: all full members of the connected workspace.
+    pub team: Option<Vec<Who>>,
+    /// Empty: nobody but the terminal on the bot's own host.
+    pub admins: Vec<Who>,
+    pub limits: Limits,
+    pub slack: Option<SlackConfig>,
+    pub zendesk: Option<ZendeskConfig>,
+    pub anthropic: ProviderConfig,
+    pub openai: ProviderConfig,
+    /// By the tool that an action comes from.
+    pub approvals: BTreeMap<String, ApprovalRule>,
+    pub categories: BTreeMap<String, Category>,
+    /// Name and what it does.
+    pub teams: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+impl std::str::FromStr for LogFormat {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Replies of the model in one run.
+    pub max_steps: u32,
+    /// Tokens of one run, in and out.
+    pub max_tokens: u64,
+    /// How long a ticket is left alone after a comment, so that a burst becomes one run.
+    pub quiet_time: Duration,
+    /// How long a runner may be silent before its run is given to another one.
+    pub lease: Duration,
+    /// `None`: approvals do not expire.
+    pub approval_expiry: Option<Duration>,
+}
+
+/// What is wrong with the settings, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Its name in the environment, or its key and the file.
+    pub setting: String,
+    pub why: String,
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}.", self.setting, self.why)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl ConfigError {
+    fn new(setting: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            setting: setting.into(),
+            why: why.into(),
+        }
+    }
+
+    fn unknown(place: String, meant: Option<&str>) -> Self {
+        let meant = meant.map(|key| format!(" (did you mean {key}?)")).unwrap_or_default();
+        Self::new(place, format!("is not a setting{meant}"))
+    }
+}
+
+/// Who decides one action, where and until when, with the general settings filled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ApprovalRoute<'a> {
+    /// Empty: nobody.
+    pub approvers: &'a [Who],
+    pub channel: Option<&'a str>,
+    /// `None`: never.
+    pub expires: Option<Duration>,
+}
+
+impl Config {
+    /// Reads `file`, if there is one, and what `env` says above it.
+    pub fn load(file: Option<&Path>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let layers = Layers::read(file, env)?;
+        let l = &layers;
+        let teams = tables::teams(l)?;
+        let config = Self {
+            database_url: secret(l, "DATABASE_URL")?,
+            data: path(l, "DESKHAND_DATA")?.unwrap_or_else(|| ".deskhand".into()),
+            pg_bin: path(l, "DESKHAND_PG_BIN")?,
+            addr: optional(l, "DESKHAND_ADDR", address)?.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 8787))),
+            public_url: optional(l, "DESKHAND_PUBLIC_URL", value::url)?,
+            deployment: optional(l, "DESKHAND_DEPLOYMENT", value::deployment)?.unwrap_or_else(|| "deskhand".into()),
+            log_format: optional(l, "DESKHAND_LOG_FORMAT", |text| value::word(text, &["text", "json"]))?
+                .unwrap_or(LogFormat::Text),
+            model: optional(l, "DESKHAND_MODEL", str::parse)?.unwrap_or(ModelChoice::Offline),
+            mode: optional(l, "DESKHAND_MODE", |text| value::word(text, &["shadow", "ask", "auto"]))?
+                .unwrap_or(Mode::Ask),
+            runners: whole_number(l, "DESKHAND_RUNNERS", 1, 256)?.unwrap_or(4),
+            skills: path(l, "DESKHAND_SKILLS")?.unwrap_or_else(|| "skills".into()),
+            api_token: secret(l, "DESKHAND_API_TOKEN")?,
+            approvers: optional(l, "DESKHAND_APPROVERS", value::people)?.unwrap_or_default(),
+            team: optional(l, "DESKHAND_TEAM", value::people)?,
+            admins: optional(l, "DESKHAND_ADMINS", value::people)?.unwrap_or_default(),
+            limits: Limits {
+                max_steps: whole_number(l, "DESKHAND_MAX_STEPS", 1, 1000)?.unwrap_or(40),
+                max_tokens: whole_number(l, "DESKHAND_MAX_TOKENS", 1000, 1_000_000_000)?.unwrap_or(1_000_000),
+                quiet_time: optional(l, "DESKHAND_QUIET_TIME", value::duration)?.unwrap_or(Duration::from_secs(5)),
+                lease: optional(l, "DESKHAND_LEASE", value::some_time)?.unwrap_or(Duration::from_secs(60)),
+                approval_expiry: optional(l, "DESKHAND_APPROVAL_EXPIRY", value::expiry)?
+                    .unwrap_or(Some(Duration::from_secs(72 * 60 * 60))),
+            },
+            slack: service::slack(l)?,
+            zendesk: service::zendesk(l)?,
+            anthropic: service::anthropic(l)?,
+            openai: service::openai(l)?,
+            approvals: tables::approvals(l)?,
+            categories: tables::categories(l, &teams)?,
+            teams,
+        };
+        config.refuse_model_without_key()?;
+        Ok(config)
+    }
+
+    /// What goes for an action, by the tool that it comes from.
+    pub fn route(&self, tool: &str) -> ApprovalRoute<'_> {
+        let rule = self.approvals.get(tool);
+        let general = self.slack.as_ref().and_then(|slack| slack.channel.as_deref());
+        ApprovalRoute {
+            approvers: rule
+                .and_then(|rule| rule.approvers.as_deref())
+                .unwrap_or(&self.approvers),
+            channel: rule.and_then(|rule| rule.channel.as_deref()).or(general),
+            expires: rule
+                .and_then(|rule| rule.expires)
+                .unwrap_or(self.limits.approval_expiry),
+        }
+    }
+
+    /// Settings that are allowed and most likely not meant, a sentence each.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let key = self.anthropic.api_key.is_some() || self.openai.api_key.is_some();
+        if self.model == ModelChoice::Offline && key {
+            remarks.push(
+                "A provider's key is set, but DESKHAND_MODEL names no model of it: the offline model works.".into(),
+            );
+        }
+        if self.approvers.is_empty() && self.approvals.values().all(|rule| rule.approvers.is_none()) {
+            remarks.push("DESKHAND_APPROVERS is empty: nobody may decide, and everything that asks will wait.".into());
+        }
+        if self.slack.as_ref().is_some_and(|slack| slack.channel.is_none()) {
+            remarks.push("SLACK_CHANNEL is not set: cards have no place in Slack.".into());
+        }
+        remarks
+    }
+
+    fn refuse_model_without_key(&self) -> Result<(), ConfigError> {
+        let needs = |name: &str, more: &str| {
+            let why = format!("is {}, but {name} is not set{more}", self.model);
+            Err(ConfigError::new("DESKHAND_MODEL", why))
+        };
+        match &self.model {
+            ModelChoice::Anthropic(_) if self.anthropic.api_key.is_none() => needs("ANTHROPIC_API_KEY", ""),
+            ModelChoice::OpenAi(_) if self.openai.api_key.is_none() && self.openai.base_url == service::OPENAI => {
+                needs(
+                    "OPENAI_API_KEY",
+                    " (for a server that wants no key set OPENAI_BASE_URL)",
+                )
+            }
+            ModelChoice::Offline | ModelChoice::Anthropic(_) | ModelChoice::OpenAi(_) => Ok(()),
+        }
+    }
+}
+
+fn optional<T>(
+    layers: &Layers<'_>,
+    name: &'static str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(given) = layers.get(name)? else {
+        return Ok(None);
+    };
+    parse(&given.text)
+        .map(Some)
+        .map_err(|why| ConfigError::new(given.place, why))
+}
+
+/// Never parsed, so that no message can show it.
+fn secret(layers: &Layers<'_>, name: &'static str) -> Result<Option<SecretString>, ConfigError> {
+    Ok(layers.get(name)?.map(|given| given.text.into()))
+}
+
+fn path(layers: &Layers<'_>, name: &'static str) -> Result<Option<PathBuf>, ConfigError> {
+    optional(layers, name, |text| Ok(text.into()))
+}
+
+fn whole_number<T: TryFrom<u64>>(
+    layers: &Layers<'_>,
+    name: &'static str,
+    least: u64,
+    most: u64,
+) -> Result<Option<T>, ConfigError> {
+    optional(layers, name, |text| {
+        let number = value::number(text, least, most)?;
+        T::try_from(number).map_err(|_| value::not(text, "a number that fits", None))
+    })
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse()
+        .map_err(|_| value::not(text, "an address and port like 127.0.0.1:8787", None))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Settings of outside services. A service is connected whole or not at all: half of it is a slip that would show only
+//! when the first customer waits.
+
+use secrecy::SecretString;
+use url::Url;
+
+use super::layers::Layers;
+use super::{ConfigError, optional, secret, value};
+
+#[derive(Clone, Debug)]
+pub struct SlackConfig {
+    pub bot_token: SecretString,
+    pub signing_secret: SecretString,
+    /// Only for Socket Mode.
+    pub app_token: Option<SecretString>,
+    /// Where cards go unless their action names another place; without one only those can be shown.
+    pub channel: Option<String>,
+    /// Without a slash at the end.
+    pub api_url: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct ZendeskConfig {
+    pub url: Url,
+    /// The account that the bot acts as.
+    pub email: String,
+    pub api_token: SecretString,
+    pub webhook_secret: SecretString,
+}
+
+/// A provider of models.
+#[derive(Clone, Debug)]
+pub struct ProviderConfig {
+    /// `None` for local servers without keys.
+    pub api_key: Option<SecretString>,
+    /// Without a slash at the end.
+    pub base_url: String,
+}
+
+pub(super) fn slack(layers: &Layers<'_>) -> Result<Option<SlackConfig>, ConfigError> {
+    const NEEDED: &[&str] = &["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"];
+    if !whole(layers, "Slack", NEEDED, &["SLACK_APP_TOKEN", "SLACK_CHANNEL"])? {
+        return Ok(None);
+    }
+    Ok(Some(SlackConfig {
+        bot_token: required(layers, "SLACK_BOT_TOKEN")?,
+        signing_secret: required(layers, "SLACK_SIGNING_SECRET")?,
+        app_token: secret(layers, "SLACK_APP_TOKEN")?,
+        channel: optional(layers, "SLACK_CHANNEL", |text| Ok(text.to_owned()))?,
+        api_url: base(layers, "SLACK_API_URL", "https://slack.com/api")?,
+    }))
+}
+
+pub(super) fn zendesk(layers: &Layers<'_>) -> Result<Option<ZendeskConfig>, ConfigError> {
+    const NEEDED: &[&str] = &[
+        "ZENDESK_URL",
+        "ZENDESK_EMAIL",
+        "ZENDESK_API_TOKEN",
+        "ZENDESK_WEBHOOK_SECRET",
+    ];
+    if !whole(layers, "Zendesk", NEEDED, &[])? {
+        return Ok(None);
+    }
+    let missing = |name: &str| ConfigError::new(name, "is not set");
+    Ok(Some(ZendeskConfig {
+        url: optional(layers, "ZENDESK_URL", value::url)?.ok_or_else(|| missing("ZENDESK_URL"))?,
+        email: optional(layers, "ZENDESK_EMAIL", email)?.ok_or_else(|| missing("ZENDESK_EMAIL"))?,
+        api_token: required(layers, "ZENDESK_API_TOKEN")?,
+        webhook_secret: required(layers, "ZENDESK_WEBHOOK_SECRET")?,
+    }))
+}
+
+pub(super) fn anthropic(layers: &Layers<'_>) -> Result<ProviderConfig, ConfigError> {
+    Ok(ProviderConfig {
+        api_key: secret(layers, "ANTHROPIC_API_KEY")?,
+        base_url: base(layers, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")?,
+    })
+}
+
+pub(super) fn openai(layers: &Layers<'_>) -> Result<ProviderConfig, ConfigError> {
+    Ok(ProviderConfig {
+        api_key: secret(layers, "OPENAI_API_KEY")?,
+        base_url: base(layers, "OPENAI_BASE_URL", OPENAI)?,
+    })
+}
+
+/// The public service, which answers nobody without a key.
+pub(super) const OPENAI: &str = "https://api.openai.com/v1";
+
+/// Whether all of `needed` are set; an error when only some are, or when `besides` are set without them.
+fn whole(
+    layers: &Layers<'_>,
+    service: &str,
+    needed: &[&'static str],
+    besides: &[&'static str],
+) -> Result<bool, ConfigError> {
+    let mut set = Vec::new();
+    let mut missing = Vec::new();
+    for name in needed {
+        match layers.get(name)? {
+            Some(_) => set.push(*name),
+            None => missing.push(*name),
+        }
+    }
+    for name in besides {
+        if layers.get(name)?.is_some() {
+            set.push(name);
+        }
+    }
+    match (set.first(), missing.is_empty()) {
+        (None, _) => Ok(false),
+        (Some(_), true) => Ok(true),
+        (Some(name), false) => {
+            let why = format!("is set, but {service} also needs {}", missing.join(" and "));
+            Err(ConfigError::new(*name, why))
+        }
+    }
+}
+
+fn required(layers: &Layers<'_>, name: &'static str) -> Result<SecretString, ConfigError> {
+    secret(layers, name)?.ok_or_else(|| ConfigError::new(name, "is not set"))
+}
+
+fn base(layers: &Layers<'_>, name: &'static str, default: &str) -> Result<String, ConfigError> {
+    let url = optional(layers, name, value::url)?;
+    Ok(url.map_or_else(
+        || default.to_owned(),
+        |url| url.as_str().trim_end_matches('/').to_owned(),
+    ))
+}
+
+fn email(text: &str) -> Result<String, String> {
+    match text.split_once('@') {
+        Some((_, host)) if text.ends_with("/token") || host.contains('/') => {
+            Err("ends in /token, which Deskhand adds itself: give the address alone".to_owned())
+        }
+        Some((name, host)) if !name.is_empty() && !host.is_empty() => Ok(text.to_owned()),
+        _ => Err(value::not(text, "an e-mail address", None)),
+    }
+}
