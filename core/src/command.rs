@@ -149,23 +149,28 @@ fn did_you_mean(nearest: &Option<&'static str>) -> String {
 /// `T-1001 stop` means `stop T-1001`: whoever writes the number first must not have "stop" handed to the model as an
 /// instruction.
 pub fn parse(text: &str) -> Result<Command, CommandError> {
-    let (word, rest) = tidy::first_word(text);
+    let (mut word, mut rest) = tidy::first_word(text);
+    if keyword(&word) == table::TRIAGE {
+        (word, rest) = tidy::first_word(rest);
+    }
     if word.is_empty() {
         return Ok(Command::Help);
     }
     if let Some(ticket) = TicketRef::read(&word)? {
         return Ok(about_ticket(ticket, rest));
     }
-    let keyword = word.trim_start_matches(['/', '!']).to_lowercase();
-    if keyword == table::TRIAGE {
-        return parse(rest);
-    }
+    let keyword = keyword(&word);
     let Some(entry) = table::find(&keyword) else {
         let nearest = table::nearest(&keyword);
         let word = tidy::clip(&word);
         return Err(CommandError::Unknown { word, nearest });
     };
     entry.read(rest)
+}
+
+/// The signs with which chats begin a command are no part of it.
+fn keyword(word: &str) -> String {
+    word.trim_start_matches(['/', '!']).to_lowercase()
 }
 
 fn about_ticket(ticket: TicketRef, rest: &str) -> Command {

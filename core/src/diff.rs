@@ -12,6 +12,8 @@ use similar::{ChangeTag, TextDiff};
 const CONTEXT: usize = 3;
 /// How much of the article's nearest line is quoted back, in characters.
 const QUOTED: usize = 120;
+/// The longest line that is compared with others, in bytes.
+const COMPARED: usize = 2000;
 
 /// Why an edit was not made: one sentence that a model can act on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +76,10 @@ fn hint(text: &str, old: &str) -> String {
         return "it differs only in capital letters: copy it exactly as read_article shows it.".into();
     }
     let wanted = old.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or(old);
-    let candidates: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    // Comparing very long lines takes long and says little.
+    let comparable = |line: &&str| !line.trim().is_empty() && line.len() <= COMPARED;
+    let candidates: Vec<&str> = text.lines().filter(comparable).collect();
+    let wanted = Some(wanted).filter(comparable).unwrap_or_default();
     match similar::get_close_matches(wanted, &candidates, 1, 0.6).first() {
         Some(line) => format!(
             "the nearest line is \"{}\": read_article shows the present text.",

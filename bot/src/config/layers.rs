@@ -104,7 +104,12 @@ impl<'a> Layers<'a> {
             ));
         };
         let text = text.trim().to_owned();
-        Ok((!text.is_empty()).then_some(Given { text, place }))
+        // An empty list is an answer (nobody); empty text is a slip, and must not count as "not set", which for the team
+        // would mean everybody.
+        if text.is_empty() && !value.is_array() {
+            return Err(ConfigError::new(place, "is empty: leave the line out if it is not meant to be set"));
+        }
+        Ok(Some(Given { text, place }))
     }
 
     fn refuse_unknown_keys(&self) -> Result<(), ConfigError> {

@@ -242,6 +242,16 @@ fn a_wrong_variable_is_one_sentence_that_names_it() {
 }
 
 #[test]
+fn an_empty_list_is_nobody_and_an_empty_text_is_refused() {
+    let nobody = load("team = []", &[]).expect("an empty list is an answer");
+    assert_eq!(nobody.team, Some(Vec::new()));
+    // Compose files leave empty variables behind, so they change nothing.
+    let kept = load("team = [\"slack:U1\"]", &[("DESKHAND_TEAM", "")]).expect("the file is right");
+    assert_eq!(kept.team.map(|team| team.len()), Some(1));
+    refuses("team = \"\"", &[], "team in deskhand.toml is empty: leave the line out if it is not meant to be set.");
+}
+
+#[test]
 fn half_a_service_is_refused() {
     refuses(
         "",

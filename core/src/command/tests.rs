@@ -177,6 +177,7 @@ fn what_is_not_understood_gets_one_sentence_that_helps() {
     for word in ["T-0", "99999999999999999999", "jira:5", "zendesk:", "T-10x"] {
         assert!(matches!(parse(word), Err(CommandError::NotATicket { .. })), "{word}");
     }
+    assert!(parse(&"triage ".repeat(100_000)).is_err());
     let long = "y".repeat(500);
     assert!(parse(&long).is_err_and(|error| error.to_string().len() < 120));
 }
