@@ -47,8 +47,8 @@ pub struct Options {
     pub data: PathBuf,
     /// The folder of `postgres` and `initdb` (the setting `DESKHAND_PG_BIN`); `None` searches PATH and the usual places.
     pub programs: Option<PathBuf>,
-    /// `true` keeps Postgres's own promises. `false` is for tests: a power cut may lose everything, commits cost
-    /// nothing, and there is room for 300 connections rather than 100.
+    /// `true` keeps Postgres's own promises. `false` is for tests: commits cost nothing, a killed server may
+    /// lose the last of them and a power cut everything, and there is room for 300 connections rather than 100.
     pub durable: bool,
 }
 

@@ -127,6 +127,8 @@ async fn apt_get(arguments: &[&str]) -> Result<(), String> {
     Err(lines[lines.len().saturating_sub(4)..].join("; "))
 }
 
+const CREATECLUSTER: &str = "/etc/postgresql-common/createcluster.d";
+
 /// Files that keep the package from making and starting a server; gone when this is dropped.
 struct Quiet {
     made: Vec<PathBuf>,
@@ -169,6 +171,8 @@ impl Drop for Quiet {
         for path in &self.made {
             let _ = fs::remove_file(path);
         }
+        // Stays if others have files in it.
+        let _ = fs::remove_dir(CREATECLUSTER);
     }
 }
 
