@@ -83,6 +83,8 @@ CREATE TABLE run (
     attempt     integer NOT NULL DEFAULT 0,
     -- Claims since the last step that the run took; too many and it fails.
     failures    integer NOT NULL DEFAULT 0,
+    -- Queued because a delivery named the ticket without saying what happened: without news it ends at once.
+    if_news     boolean NOT NULL DEFAULT false,
     lease_owner text,
     lease_until timestamptz,
     error       text NOT NULL DEFAULT '',

@@ -11,12 +11,14 @@ mod anthropic;
 mod base;
 mod exchange;
 mod failure;
+mod offline;
 mod openai;
 mod scrub;
 mod sse;
 
 use std::time::Duration;
 
+pub use offline::Offline;
 pub use anthropic::{Anthropic, AnthropicConfig};
 pub use openai::{OpenAi, OpenAiConfig};
 

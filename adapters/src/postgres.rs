@@ -20,3 +20,18 @@ pub mod wake;
 
 /// The schema, forward only: see `migrations/README.md`.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
+
+/// Forgets everything: for the demo's own embedded database only.
+pub async fn empty(pool: &sqlx::PgPool) -> sqlx::Result<()> {
+    let mut tx = pool.begin().await?;
+    sqlx::query("DROP SCHEMA public CASCADE").execute(&mut *tx).await?;
+    sqlx::query("CREATE SCHEMA public").execute(&mut *tx).await?;
+    tx.commit().await?;
+    // Prepared statements of this pool's connections name tables that are gone.
+    for _ in 0..pool.size() {
+        if let Some(connection) = pool.try_acquire() {
+            connection.close().await?;
+        }
+    }
+    Ok(())
+}

@@ -1,3 +1,13 @@
-//! The shell.
+//! The shell of Deskhand: routes, workers, commands. It decides nothing; core does.
 
+pub mod app;
+pub mod cli;
+pub mod clock;
+pub mod commands;
 pub mod config;
+pub mod decisions;
+pub mod http;
+pub mod kept;
+pub mod outside;
+pub mod people;
+pub mod worker;

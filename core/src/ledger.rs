@@ -8,7 +8,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::digest;
-use crate::id::{ApprovalId, EffectId, TicketId};
+use crate::id::{ApprovalId, EffectId, RunId, TicketId};
 use crate::words;
 
 words! {
@@ -17,10 +17,8 @@ words! {
         Proposed = "proposed",
         /// Its card was posted somewhere.
         Shown = "shown",
-        /// A person or the time ended it.
+        /// It ended: by a person, by expiry, by withdrawal.
         Decision = "decision",
-        /// It was taken back before anybody decided.
-        Withdrawn = "withdrawn",
         /// Somebody tried to decide and might not, or came too late.
         Refused = "refused",
         /// Its effect went into the outbox.
@@ -32,23 +30,22 @@ words! {
     }
 }
 
-/// What happened, in ids. Everything here is covered by the hash; the salt of `digest` is deliberately not, so that it
-/// can be destroyed.
+/// What happened, in ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// An [`EntryKind`]; as text, because an older binary must be able to verify a newer one's entries.
-    pub kind: String,
+    pub kind: EntryKind,
     /// Counts down to microseconds, which is what Postgres keeps.
     pub at: DateTime<Utc>,
-    pub ticket: TicketId,
+    pub ticket: Option<TicketId>,
+    pub run: Option<RunId>,
     pub approval: Option<ApprovalId>,
     pub effect: Option<EffectId>,
-    /// `slack:U…`, as [`Actor::key`](crate::approval::Actor::key); empty where nobody acted.
-    pub actor: String,
-    /// The effect's digest, [`salted`]; empty where there is none.
-    pub digest: String,
-    /// A known word or sentence of ours: how a decision ended, why a click was refused. Never what somebody wrote.
-    pub detail: String,
+    /// `slack:U…`, as [`Actor::key`](crate::approval::Actor::key); `None` where nobody acted.
+    pub actor: Option<String>,
+    /// One known word: how a decision ended, why a click was refused. Never what somebody wrote.
+    pub word: Option<String>,
+    /// The effect's digest, [`salted`].
+    pub digest: Option<String>,
 }
 
 /// An entry in its place.
@@ -56,27 +53,32 @@ pub struct Entry {
 pub struct Sealed {
     /// 1 for the first, without gaps.
     pub number: i64,
+    /// The hash of the entry before it; [`GENESIS`] for the first.
+    pub previous: String,
     pub hash: String,
     pub entry: Entry,
 }
 
-/// The hash of an entry behind the one whose hash is `previous` (empty for the first): lower-case hex SHA-256, 64
-/// characters.
+/// What the first entry names as its previous hash.
+pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// The entry's hash behind the one with the hash `previous`: lower-case hex SHA-256, 64 characters.
 pub fn hash(previous: &str, entry: &Entry) -> String {
     // A fixed number of digits, so that the time that comes back from the database is the time that went in.
     let at = entry.at.to_rfc3339_opts(SecondsFormat::Micros, true);
     digest::of(&(
         previous,
-        &entry.kind,
+        entry.kind,
         at,
-        (entry.ticket, entry.approval, entry.effect),
+        (entry.ticket, entry.run, entry.approval, entry.effect),
         &entry.actor,
+        &entry.word,
         &entry.digest,
-        &entry.detail,
     ))
 }
 
-/// A digest that tells nothing to those who can guess the text: without the salt guesses cannot be checked.
+/// A digest that tells nothing to those who can guess the text: without the salt, which is kept apart and can be
+/// destroyed, guesses cannot be checked.
 pub fn salted(salt: &str, digest: &str) -> String {
     digest::of(&(salt, digest))
 }
@@ -90,27 +92,37 @@ pub struct Broken {
 }
 
 /// The chain's end, from which it goes on: for sealing, and for verifying a long ledger piece by piece.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
     /// 0 while the ledger is empty.
     pub number: i64,
-    /// Empty while the ledger is.
     pub hash: String,
+}
+
+impl Default for Tip {
+    fn default() -> Self {
+        Self {
+            number: 0,
+            hash: GENESIS.to_owned(),
+        }
+    }
 }
 
 impl Tip {
     /// Puts an entry behind the tip, which moves on to it.
     pub fn seal(&mut self, entry: Entry) -> Sealed {
-        self.hash = hash(&self.hash, &entry);
-        self.number += 1;
-        Sealed {
-            number: self.number,
-            hash: self.hash.clone(),
+        let sealed = Sealed {
+            number: self.number + 1,
+            hash: hash(&self.hash, &entry),
+            previous: std::mem::replace(&mut self.hash, String::new()),
             entry,
-        }
+        };
+        self.number = sealed.number;
+        self.hash.clone_from(&sealed.hash);
+        sealed
     }
 
-    /// Checks the next entry and moves on to it. Stays where it is when that does not hold.
+    /// Checks the next entry and moves on to it.
     pub fn check(&mut self, sealed: &Sealed) -> Result<(), Broken> {
         let expected = self.number + 1;
         let broken = |number, why| Err(Broken { number, why });
@@ -120,11 +132,11 @@ impl Tip {
         if sealed.number < expected {
             return broken(sealed.number, "its number is there twice");
         }
-        if sealed.hash != hash(&self.hash, &sealed.entry) {
-            return broken(
-                expected,
-                "it, or its place behind the entry before it, was changed after it was sealed",
-            );
+        if sealed.previous != self.hash {
+            return broken(expected, "it does not follow the entry before it");
+        }
+        if sealed.hash != hash(&sealed.previous, &sealed.entry) {
+            return broken(expected, "it was changed after it was sealed");
         }
         self.number = expected;
         self.hash.clone_from(&sealed.hash);
@@ -147,14 +159,15 @@ mod tests {
 
     fn entry(kind: EntryKind, micros: i64) -> Entry {
         Entry {
-            kind: kind.to_string(),
+            kind,
             at: DateTime::from_timestamp_micros(micros).expect("a small number"),
-            ticket: TicketId(1001),
+            ticket: Some(TicketId(1001)),
+            run: None,
             approval: Some(ApprovalId(17)),
             effect: None,
-            actor: "slack:U024BE7LH".into(),
-            digest: salted("salt", "ab12"),
-            detail: String::new(),
+            actor: Some("slack:U024BE7LH".into()),
+            word: None,
+            digest: Some(salted("salt", "ab12")),
         }
     }
 
@@ -170,7 +183,7 @@ mod tests {
     #[test]
     fn an_untouched_ledger_holds_whole_and_piece_by_piece() {
         let ledger = ledger();
-        assert_eq!(verify(&ledger), Ok(8));
+        assert_eq!(verify(&ledger), Ok(7));
         assert_eq!(verify([]), Ok(0));
         let mut tip = Tip {
             number: 3,
@@ -184,21 +197,25 @@ mod tests {
     #[test]
     fn whatever_is_done_to_a_row_is_found_at_that_row() {
         let broken = |number, why| Err(Broken { number, why });
-        let touched = "it, or its place behind the entry before it, was changed after it was sealed";
-        let changes: [fn(&mut Entry); 7] = [
-            |e| e.kind = "receipt".into(),
-            |e| e.at += chrono::TimeDelta::microseconds(1),
-            |e| e.ticket = TicketId(1002),
-            |e| e.approval = None,
-            |e| e.actor = "slack:U0MALLORY".into(),
-            |e| e.digest.clear(),
-            |e| std::mem::swap(&mut e.actor, &mut e.detail),
-        ];
-        for (number, change) in changes.into_iter().enumerate() {
+        let changed = |change: &dyn Fn(&mut Entry)| {
             let mut ledger = ledger();
             change(&mut ledger[2].entry);
-            assert_eq!(verify(&ledger), broken(3, touched), "change {number}");
-        }
+            verify(&ledger)
+        };
+        let sealed_later = "it was changed after it was sealed";
+        assert_eq!(
+            changed(&|e| e.actor = Some("slack:U0MALLORY".into())),
+            broken(3, sealed_later)
+        );
+        assert_eq!(changed(&|e| e.approval = None), broken(3, sealed_later));
+        assert_eq!(
+            changed(&|e| e.at += chrono::TimeDelta::microseconds(1)),
+            broken(3, sealed_later)
+        );
+        assert_eq!(
+            changed(&|e| std::mem::swap(&mut e.actor, &mut e.word)),
+            broken(3, sealed_later)
+        );
 
         let mut gone = ledger();
         gone.remove(2);
@@ -206,7 +223,7 @@ mod tests {
         for (later, number) in gone[2..].iter_mut().zip(3..) {
             later.number = number;
         }
-        assert_eq!(verify(&gone), broken(3, touched));
+        assert_eq!(verify(&gone), broken(3, "it does not follow the entry before it"));
 
         let mut twice = ledger();
         twice.insert(2, twice[1].clone());
@@ -214,9 +231,9 @@ mod tests {
 
         // Changed and sealed again: the next row tells.
         let mut forged = ledger();
-        forged[2].entry.actor = String::new();
-        forged[2].hash = hash(&forged[1].hash, &forged[2].entry);
-        assert_eq!(verify(&forged), broken(4, touched));
+        forged[2].entry.actor = None;
+        forged[2].hash = hash(&forged[2].previous, &forged[2].entry);
+        assert_eq!(verify(&forged), broken(4, "it does not follow the entry before it"));
     }
 
     #[test]
@@ -224,7 +241,7 @@ mod tests {
         let fine = entry(EntryKind::Receipt, 1);
         let mut finer = fine.clone();
         finer.at += chrono::TimeDelta::nanoseconds(999);
-        assert_eq!(hash("", &fine), hash("", &finer));
+        assert_eq!(hash(GENESIS, &fine), hash(GENESIS, &finer));
     }
 
     #[test]

@@ -124,11 +124,12 @@ async fn apply(
     let rows = tickets::upsert(tx, &told).await?;
     let mut comments: Vec<(TicketId, OutsideId, NewComment)> = Vec::new();
     let mut wanted = Vec::new();
+    let mut to_read = Vec::new();
     for ((outside, told, needs_read), row) in told.iter().zip(&rows) {
         applied.tickets.insert(outside.clone(), row.id);
         comments.extend(told.comments.iter().map(|comment| (row.id, outside.clone(), comment.clone())));
         if *needs_read {
-            wanted.push(row.id);
+            to_read.push(row.id);
         }
     }
 
@@ -148,6 +149,9 @@ async fn apply(
     wanted.sort_unstable();
     wanted.dedup();
     applied.runs.extend(runs::queue(tx, &wanted, intake.mode, intake.quiet).await?);
+    to_read.sort_unstable();
+    to_read.dedup();
+    applied.runs.extend(runs::queue_to_read(tx, &to_read, intake.mode, intake.quiet).await?);
 
     for ((outside, told, _), row) in told.iter().zip(&rows) {
         let over = matches!(told.status, Some(DeskStatus::Solved | DeskStatus::Closed));

@@ -51,6 +51,46 @@ pub async fn queue(
     Ok(all)
 }
 
+/// Queues a run that first reads the ticket from its desk, and ends at once when nothing new was said there: so the echo
+/// of our own update costs a read and no model request.
+pub async fn queue_to_read(
+    tx: &mut PgConnection,
+    tickets: &[TicketId],
+    mode: Mode,
+    delay: f64,
+) -> sqlx::Result<BTreeMap<TicketId, RunId>> {
+    let runs = queue(tx, tickets, mode, delay).await?;
+    let ids: Vec<Uuid> = runs.values().map(|run| run.0).collect();
+    sqlx::query!(
+        "UPDATE run SET if_news = true WHERE id = ANY($1) AND attempt = 0 AND continues IS NOT NULL",
+        &ids
+    )
+    .execute(tx)
+    .await?;
+    Ok(runs)
+}
+
+/// Whether a run that was queued only to look has nothing to do: no public comment since what earlier runs heard, and no
+/// instruction.
+pub async fn has_no_news(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<bool> {
+    let idle = sqlx::query_file_scalar!("src/postgres/sql/run_without_news.sql", run.0).fetch_optional(db).await?;
+    Ok(idle.is_some())
+}
+
+/// Ends a leased run that has nothing to do.
+pub async fn finish_idle(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'completed', ending = 'triaged', error = 'nothing new was said',
+                finished_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL
+          WHERE id = $1 AND state = 'running' AND attempt = $2",
+        lease.run.0,
+        lease.attempt,
+    )
+    .execute(tx)
+    .await?;
+    Ok(if done.rows_affected() == 1 { Ok(()) } else { Err(LeaseLost) })
+}
+
 /// Queues the runs of these tickets that wait, and nothing else.
 pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::Result<BTreeMap<TicketId, RunId>> {
     if tickets.is_empty() {

@@ -73,3 +73,14 @@ fn kept_headers(headers: &HeaderMap) -> Value {
         .filter_map(|(name, value)| Some((name.to_string(), Value::String(value.to_str().ok()?.to_owned()))));
     Value::Object(kept.collect())
 }
+
+/// Headers as the inbox kept them.
+pub fn headers_from(kept: &Value) -> HeaderMap {
+    let pairs = kept.as_object().into_iter().flatten();
+    pairs
+        .filter_map(|(name, value)| {
+            let name: axum::http::HeaderName = name.parse().ok()?;
+            Some((name, value.as_str()?.parse().ok()?))
+        })
+        .collect()
+}

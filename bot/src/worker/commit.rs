@@ -336,6 +336,17 @@ pub async fn finish(
     Ok(Done::Yes)
 }
 
+/// A run that was queued only to look, and saw nothing new.
+pub async fn finish_idle(app: &App, lease: &Lease) -> anyhow::Result<Done> {
+    let mut tx = app.pool.begin().await?;
+    tickets::lock(&mut tx, lease.ticket).await?;
+    if runs::finish_idle(&mut tx, lease).await?.is_err() {
+        return Ok(Done::Lost);
+    }
+    tx.commit().await?;
+    Ok(Done::Yes)
+}
+
 /// The desk does not know the ticket (any more): the run ends, and a person is told.
 pub async fn end_without_ticket(app: &App, lease: &Lease, why: &str) -> anyhow::Result<()> {
     hand_to_person(app, lease, &format!("the desk does not know the ticket: {why}")).await

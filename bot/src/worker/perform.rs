@@ -6,6 +6,7 @@ use deskhand_adapters::postgres::articles;
 use deskhand_core::article::ArticleState;
 use deskhand_core::command::TicketRef;
 use deskhand_core::facts::Facts;
+use deskhand_core::fence;
 use deskhand_core::id::{ArticleId, TicketId};
 use deskhand_core::next::Looking;
 use deskhand_core::step::{Outcome, StepKind};
@@ -83,7 +84,7 @@ async fn list(app: &App, args: &lookup::ListTickets) -> sqlx::Result<Outcome> {
         .iter()
         .map(|row| {
             let triage = row.triage.as_ref();
-            json!({ "number": TicketId(row.id).to_string(), "subject": row.subject, "state": row.state,
+            json!({ "number": TicketId(row.id).to_string(), "subject": fence::fenced_line(&row.subject), "state": row.state,
                     "category": triage.map(|t| &t["category"]), "priority": triage.map(|t| &t["priority"]) })
         })
         .collect();
@@ -115,13 +116,13 @@ async fn get(app: &App, text: &str) -> sqlx::Result<Outcome> {
         .await?
         .iter()
         .map(|comment| {
-            json!({ "author": comment.author, "name": comment.author_name, "public": comment.public,
-                    "at": comment.created_at, "body": comment.body })
+            json!({ "author": comment.author, "name": fence::fenced_line(&comment.author_name), "public": comment.public,
+                    "at": comment.created_at, "body": fence::fenced(&comment.body) })
         })
         .collect();
     let text = json!({
-        "number": ticket.id.to_string(), "subject": ticket.subject, "state": ticket.state,
-        "requester": ticket.requester.to_string(), "triage": ticket.triage, "comments": comments,
+        "number": ticket.id.to_string(), "subject": fence::fenced_line(&ticket.subject), "state": ticket.state,
+        "requester": fence::fenced_line(&ticket.requester.to_string()), "triage": ticket.triage, "comments": comments,
     });
     Ok(Outcome::ok(text.to_string()).with(json!({ "ticket": ticket.id })))
 }
@@ -170,10 +171,10 @@ async fn described(app: &App, found: Vec<search::Found>) -> sqlx::Result<Outcome
             .map(|comment| comment.body);
         let triage = whole.ticket.triage.as_ref();
         list.push(json!({
-            "number": id.to_string(), "subject": whole.ticket.subject, "score": rounded(hit.score),
+            "number": id.to_string(), "subject": fence::fenced_line(&whole.ticket.subject), "score": rounded(hit.score),
             "category": triage.map(|t| &t.category), "priority": triage.map(|t| t.priority),
             "team": triage.map(|t| &t.team), "action": triage.map(|t| t.action), "answer": answer,
-            "snippet": hit.snippet,
+            "snippet": fence::fenced_line(&hit.snippet),
         }));
     }
     let ids: Vec<&str> = found.iter().map(|hit| hit.id.as_str()).collect();

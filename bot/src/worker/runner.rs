@@ -201,6 +201,12 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
     if let Some(left) = read_from_desk(app, lease).await? {
         return Ok(left);
     }
+    if runs::has_no_news(&app.pool, lease.run).await? {
+        return Ok(match commit::finish_idle(app, lease).await? {
+            commit::Done::Yes | commit::Done::Moved => Left::Finished,
+            commit::Done::Lost => Left::LeaseLost,
+        });
+    }
     let mut transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?);
     loop {
         let facts = facts::read(app, lease.into(), &transcript).await?;

@@ -1,0 +1,109 @@
+//! The command line. Each command is a short function over the same parts that the service uses.
+
+mod ask;
+mod demo;
+mod doctor;
+mod eval;
+mod kb;
+mod operate;
+mod serve;
+mod start;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A hand for the help desk: triages support tickets, and asks before anything leaves the house.
+#[derive(Parser, Debug)]
+#[command(name = "deskhand", version, about, max_term_width = 100)]
+struct Args {
+    /// The settings file; deskhand.toml in this folder when it is there.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Print JSON for programs instead of text for people.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Try it: everything embedded, sample tickets and articles, no accounts needed.
+    Demo(demo::Demo),
+    /// Run the bot.
+    Serve(serve::Serve),
+    /// Work on a ticket now and follow it: deskhand triage T-1001
+    Triage(operate::Triage),
+    /// Any command of /triage: deskhand do "list high"
+    #[command(name = "do")]
+    Do { words: Vec<String> },
+    /// List tickets: deskhand list [filter]
+    List { filter: Vec<String> },
+    /// Show a ticket: deskhand show T-1001
+    Show { ticket: String },
+    /// How the bot is: mode, runs, what waits.
+    Status,
+    /// What waits for a decision.
+    Approvals,
+    /// Approve: deskhand approve A-1
+    Approve { approval: String },
+    /// Reject: deskhand reject A-1 --reason "too long"
+    Reject {
+        approval: String,
+        /// Reaches the model, which may draft anew.
+        #[arg(long, default_value = "")]
+        reason: String,
+    },
+    /// The knowledge base: import, export, search, history, restore.
+    #[command(subcommand)]
+    Kb(kb::Kb),
+    /// Deliveries that could not be mapped.
+    #[command(subcommand)]
+    Inbox(operate::InboxCommand),
+    /// Writes to the outside, and what became of them.
+    #[command(subcommand)]
+    Outbox(operate::OutboxCommand),
+    /// The record of what was proposed, decided and done.
+    #[command(subcommand)]
+    Ledger(operate::LedgerCommand),
+    /// Measure the offline model on labelled tickets.
+    Eval(eval::Eval),
+    /// Check every setting and every service, a line each.
+    Doctor,
+    /// Bring the database to this version's shape.
+    Migrate,
+}
+
+pub async fn main() -> ExitCode {
+    let args = Args::parse();
+    let context = start::Context { config: args.config, json: args.json };
+    let done = match args.command {
+        Command::Demo(demo) => demo::run(&context, &demo).await,
+        Command::Serve(serve) => serve::run(&context, &serve).await,
+        Command::Triage(triage) => operate::triage(&context, &triage).await,
+        Command::Do { words } => operate::command(&context, &words.join(" ")).await,
+        Command::List { filter } => operate::list(&context, &filter.join(" ")).await,
+        Command::Show { ticket } => operate::show(&context, &ticket).await,
+        Command::Status => operate::command(&context, "status").await,
+        Command::Approvals => operate::approvals(&context).await,
+        Command::Approve { approval } => operate::approve(&context, &approval).await,
+        Command::Reject { approval, reason } => operate::reject(&context, &approval, &reason).await,
+        Command::Kb(kb) => kb::run(&context, &kb).await,
+        Command::Inbox(inbox) => operate::inbox(&context, &inbox).await,
+        Command::Outbox(outbox) => operate::outbox(&context, &outbox).await,
+        Command::Ledger(ledger) => operate::ledger(&context, &ledger).await,
+        Command::Eval(eval) => eval::run(&context, &eval),
+        Command::Doctor => doctor::run(&context).await,
+        Command::Migrate => operate::migrate(&context).await,
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("deskhand: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The open approvals, one by one at the terminal: approve, edit, reject, view, skip.
+
+use std::io::{BufRead, Write};
+
+use deskhand_adapters::postgres::approvals;
+use deskhand_core::approval::{Actor, Answer, Surface, Wish};
+use deskhand_core::card::{Body, Card};
+use deskhand_core::id::ApprovalId;
+
+use super::table::{coloured_diff, styled};
+use crate::app::App;
+use crate::decisions::{self, Wanted};
+use crate::worker::{self, AnswerTo};
+
+/// Whoever started the program on the bot's own host.
+pub(super) fn local_actor() -> Actor {
+    let name = ["SUDO_USER", "USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "terminal".into());
+    Actor { surface: Surface::Local, id: name.clone(), name, workspace: None, roles: Vec::new() }
+}
+
+/// Decides at the terminal; the same rules as everywhere.
+pub(super) async fn decide(app: &App, id: ApprovalId, wish: Wish, digest: Option<String>) -> anyhow::Result<Answer> {
+    let wanted = Wanted {
+        approval: id,
+        actor: local_actor(),
+        wish,
+        digest,
+        delivery: uuid::Uuid::now_v7().to_string(),
+        answer: AnswerTo::default(),
+    };
+    match decisions::try_decide(app, &wanted).await? {
+        Some(answer) => Ok(answer),
+        None => anyhow::bail!("{id} is being worked on right now; try again in a moment"),
+    }
+}
+
+/// What a person wants to do next.
+enum Choice {
+    Wish(Wish),
+    View,
+    Skip,
+    Quit,
+}
+
+/// Goes through what waits. Gives how many were decided.
+pub(super) async fn all(app: &App) -> anyhow::Result<usize> {
+    let mut decided = 0;
+    let open = approvals::read(&app.pool, approvals::Which::Open).await?;
+    let total = open.len();
+    for (n, row) in open.iter().enumerate() {
+        let Some(card) = worker::card(app, row.id).await? else { continue };
+        println!("\n{}", draw(&card, &format!("{} of {total}", n + 1), false));
+        loop {
+            match choose(&card)? {
+                Choice::View => println!("{}", draw(&card, "", true)),
+                Choice::Skip => break,
+                Choice::Quit => return Ok(decided),
+                Choice::Wish(wish) => {
+                    let answer = decide(app, row.id, wish, Some(row.digest.clone())).await?;
+                    println!("{}", styled(&answer.sentence(row.id), "1"));
+                    if matches!(answer, Answer::Decided(_)) {
+                        decided += 1;
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    Ok(decided)
+}
+
+fn choose(card: &Card) -> anyhow::Result<Choice> {
+    loop {
+        let line = prompt("[a]pprove [e]dit [r]eject [v]iew [s]kip [q]uit > ")?;
+        let Some(line) = line else { return Ok(Choice::Quit) };
+        match line.trim().to_lowercase().as_str() {
+            "a" | "approve" => return Ok(Choice::Wish(Wish::Approve)),
+            "e" | "edit" => match edit(card)? {
+                Some(text) => return Ok(Choice::Wish(Wish::Edit { text })),
+                None => println!("Nothing was changed."),
+            },
+            "r" | "reject" => {
+                let reason = prompt("Why? (it reaches the model; may be empty) > ")?.unwrap_or_default();
+                return Ok(Choice::Wish(Wish::Reject { reason: reason.trim().to_owned() }));
+            }
+            "v" | "view" => return Ok(Choice::View),
+            "s" | "skip" | "" => return Ok(Choice::Skip),
+            "q" | "quit" => return Ok(Choice::Quit),
+            _ => println!("Type one of the letters in brackets."),
+        }
+    }
+}
+
+fn prompt(text: &str) -> anyhow::Result<Option<String>> {
+    print!("{text}");
+    std::io::stdout().flush()?;
+    let mut line = String::new();
+    Ok((std::io::stdin().lock().read_line(&mut line)? > 0).then_some(line))
+}
+
+/// The draft in the person's editor; without one, typed anew and ended by a single dot.
+fn edit(card: &Card) -> anyhow::Result<Option<String>> {
+    let draft = match &card.body {
+        Body::Draft(text) => text.clone(),
+        Body::Facts(facts) => facts.last().map(|(_, value)| value.clone()).unwrap_or_default(),
+        Body::Diff(_) => {
+            println!("An edit of an article is changed by rejecting it with what to change.");
+            return Ok(None);
+        }
+    };
+    let editor = std::env::var("VISUAL").or_else(|_| std::env::var("EDITOR")).unwrap_or_default();
+    let text = if editor.trim().is_empty() {
+        println!("Type the new text; a line with a single dot ends it (set EDITOR to edit the draft itself):");
+        let mut text = String::new();
+        while let Some(line) = prompt("")? {
+            if line.trim() == "." {
+                break;
+            }
+            text.push_str(&line);
+        }
+        text
+    } else {
+        let path = std::env::temp_dir().join(format!("deskhand-{}-{}.txt", card.approval, uuid::Uuid::new_v4()));
+        std::fs::write(&path, &draft)?;
+        let mut words = editor.split_whitespace();
+        let done = words.next().map(|program| std::process::Command::new(program).args(words).arg(&path).status());
+        let text = std::fs::read_to_string(&path)?;
+        std::fs::remove_file(&path)?;
+        match done {
+            Some(Ok(status)) if status.success() => text,
+            _ => return Ok(None),
+        }
+    };
+    let text = text.trim().to_owned();
+    Ok((!text.is_empty() && text != draft.trim()).then_some(text))
+}
+
+/// The card in text, in the order in which people read it.
+pub(super) fn draw(card: &Card, place: &str, whole: bool) -> String {
+    let mut lines = vec![styled(&format!("── {} · {} · {} {place}", card.approval, card.ticket, clean(&card.subject)), "1")];
+    lines.push(format!("from {}", clean(&card.requester)));
+    lines.push(clean(&card.will));
+    let words: Vec<String> = card.last_words.lines().map(clean).filter(|line| !line.trim().is_empty()).collect();
+    let most = if whole { words.len() } else { 3 };
+    lines.extend(words.iter().take(most).map(|line| styled(&format!("  > {line}"), "2")));
+    if words.len() > most {
+        lines.push(styled("  > …", "2"));
+    }
+    lines.push(String::new());
+    let body = match &card.body {
+        Body::Draft(text) => text.lines().map(|line| format!("  {}", clean(line))).collect::<Vec<_>>().join("\n"),
+        Body::Diff(diff) => coloured_diff(&diff.lines().map(clean).collect::<Vec<_>>().join("\n")),
+        Body::Facts(facts) => {
+            facts.iter().map(|(name, value)| format!("  {name}: {}", clean(value))).collect::<Vec<_>>().join("\n")
+        }
+    };
+    let body: Vec<&str> = body.lines().collect();
+    let most = if whole { body.len() } else { 30 };
+    lines.extend(body.iter().take(most).map(|line| (*line).to_owned()));
+    if body.len() > most {
+        lines.push(format!("  … {} more lines: [v]iew shows them", body.len() - most));
+    }
+    lines.push(String::new());
+    let sure = card.confidence.map(|sure| format!(" ({:.0} % sure)", sure * 100.0)).unwrap_or_default();
+    lines.push(format!("Why: {}{sure}", clean(&card.why)));
+    if !card.sources.is_empty() {
+        lines.push(format!("From: {}", clean(&card.sources.join(", "))));
+    }
+    lines.extend(card.marks.iter().map(|mark| styled(&format!("⚠ {}", clean(&mark.text)), "33")));
+    lines.join("\n")
+}
+
+/// No control characters from anybody's text reach the terminal.
+fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}

@@ -1,0 +1,114 @@
+//! `deskhand doctor`: every setting and every service, a line each, and what to do about what is wrong.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::start::Context;
+use super::table::styled;
+use crate::app::App;
+use crate::config::ModelChoice;
+
+/// One line of the examination.
+struct Finding {
+    what: &'static str,
+    good: bool,
+    says: String,
+}
+
+fn good(what: &'static str, says: impl Into<String>) -> Finding {
+    Finding { what, good: true, says: says.into() }
+}
+
+fn bad(what: &'static str, says: impl Into<String>) -> Finding {
+    Finding { what, good: false, says: says.into() }
+}
+
+pub(super) async fn run(context: &Context) -> anyhow::Result<ExitCode> {
+    let mut findings = Vec::new();
+    match context.settings() {
+        Err(error) => findings.push(bad("settings", error.to_string())),
+        Ok(config) => {
+            findings.push(good("settings", "can be read"));
+            findings.extend(config.remarks().into_iter().map(|remark| bad("settings", remark)));
+            match context.start_with(config).await {
+                Err(error) => findings.push(bad("database", format!("{error:#}"))),
+                Ok(started) => {
+                    findings.extend(examine(&started.app).await);
+                    started.stop().await;
+                }
+            }
+        }
+    }
+    let healthy = findings.iter().all(|finding| finding.good);
+    if context.json {
+        let all: Vec<_> = findings.iter().map(|f| json!({ "what": f.what, "good": f.good, "says": f.says })).collect();
+        println!("{}", serde_json::to_string_pretty(&all)?);
+    } else {
+        for finding in &findings {
+            let mark = if finding.good { styled("✓", "32") } else { styled("✗", "31") };
+            println!("{mark} {:<10} {}", finding.what, finding.says);
+        }
+    }
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn examine(app: &App) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let place = if app.config.database_url.is_some() { "DATABASE_URL" } else { "embedded" };
+    findings.push(match app.mode().await {
+        Ok(mode) => good("database", format!("answers ({place}); the mode is {mode}")),
+        Err(error) => bad("database", error.to_string()),
+    });
+    findings.push(model(app).await);
+    findings.push(match app.config.approvers.len() {
+        0 => bad("approvers", "DESKHAND_APPROVERS is empty, so nobody may decide"),
+        n => good("approvers", format!("{n} on the list")),
+    });
+    findings.push(match &app.slack {
+        None => good("slack", "not set up (SLACK_BOT_TOKEN)"),
+        Some(_) => match app.chat("slack") {
+            Some(chat) => match chat.check().await {
+                Ok(line) if app.home_lane().is_some() => good("slack", line),
+                Ok(line) => bad("slack", format!("{line}; SLACK_CHANNEL is not set, so cards have no place")),
+                Err(error) => bad("slack", error.to_string()),
+            },
+            None => bad("slack", "set up, and not usable"),
+        },
+    });
+    if app.config.zendesk.is_none() {
+        findings.push(good("zendesk", "not set up (ZENDESK_URL)"));
+    }
+    for (source, desk) in &app.desks {
+        findings.push(match desk.check().await {
+            Ok(line) => good(source.as_str(), line),
+            Err(error) => bad(source.as_str(), error.to_string()),
+        });
+    }
+    findings.push(match &app.config.api_token {
+        Some(_) => good("api", "open with DESKHAND_API_TOKEN"),
+        None => good("api", "closed (DESKHAND_API_TOKEN)"),
+    });
+    findings.push(match app.skills.problems.as_slice() {
+        [] => good("skills", format!("{} loaded", app.skills.skills.len())),
+        problems => bad("skills", problems.join("; ")),
+    });
+    findings
+}
+
+/// No model's name is guessed: the provider is asked which it offers.
+async fn model(app: &App) -> Finding {
+    let name = match &app.config.model {
+        ModelChoice::Offline => return good("model", "offline: no provider is needed"),
+        ModelChoice::Anthropic(name) | ModelChoice::OpenAi(name) => name,
+    };
+    match app.model.offered().await {
+        Ok(offered) if offered.iter().any(|one| one == name) => good("model", format!("{} is offered", app.model.name())),
+        Ok(offered) if offered.is_empty() => bad("model", "the provider offers no models to this key"),
+        Ok(offered) => {
+            let few: Vec<&str> = offered.iter().map(String::as_str).take(8).collect();
+            bad("model", format!("{name} is not among what the provider offers: {} …", few.join(", ")))
+        }
+        Err(error) => bad("model", error.to_string()),
+    }
+}

@@ -1,0 +1,97 @@
+//! The real outside, from the settings: model, chat, desks.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use anyhow::Context;
+use deskhand_adapters::llm::{Anthropic, AnthropicConfig, Limits, Offline, OpenAi, OpenAiConfig};
+use deskhand_adapters::slack::{self, SlackChat};
+use deskhand_adapters::zendesk::{Zendesk, ZendeskConfig};
+use deskhand_core::offline::{self, Category};
+use deskhand_core::port::{Desk, Model};
+use deskhand_core::ticket::Source;
+use url::Url;
+
+use crate::app::{App, Outside};
+use crate::clock::Clock;
+use crate::config::{Config, ModelChoice};
+
+/// Clients for everything that the settings name. Nothing is called yet.
+pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
+    let offline: Arc<dyn Model> = Arc::new(Offline::new(offline_model(config)));
+    let (model, fallback) = match &config.model {
+        ModelChoice::Offline => (offline, None),
+        ModelChoice::Anthropic(name) => (anthropic(config, name)?, Some(offline)),
+        ModelChoice::OpenAi(name) => (openai(config, name)?, Some(offline)),
+    };
+    let slack = config.slack.as_ref().map(|slack| {
+        let mut settings = slack::Settings::new(slack.bot_token.clone());
+        settings.api_url.clone_from(&slack.api_url);
+        Arc::new(SlackChat::new(&settings))
+    });
+    let mut desks: BTreeMap<Source, Arc<dyn Desk>> = BTreeMap::new();
+    if let Some(zendesk) = &config.zendesk {
+        let mut settings =
+            ZendeskConfig::new(zendesk.url.clone(), zendesk.email.clone(), zendesk.api_token.clone());
+        let clock = clock.clone();
+        settings.clock = Arc::new(move || clock.now());
+        let desk = Zendesk::new(settings).map_err(|error| anyhow::anyhow!("ZENDESK_URL: {error}"))?;
+        desks.insert(Source::Zendesk, Arc::new(desk));
+    }
+    Ok(Outside { model, fallback, slack, desks })
+}
+
+fn anthropic(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
+    let api_key = config.anthropic.api_key.clone().context("ANTHROPIC_API_KEY is not set")?;
+    let base_url: Url = config.anthropic.base_url.parse().context("ANTHROPIC_BASE_URL is not an address")?;
+    let model = Anthropic::new(AnthropicConfig { base_url, api_key, model: name.into(), limits: Limits::default() })?;
+    Ok(Arc::new(model))
+}
+
+fn openai(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
+    let api_key = config.openai.api_key.clone();
+    let base_url: Url = config.openai.base_url.parse().context("OPENAI_BASE_URL is not an address")?;
+    let model = OpenAi::new(OpenAiConfig { base_url, api_key, model: name.into(), limits: Limits::default() })?;
+    Ok(Arc::new(model))
+}
+
+/// The offline model with the house's categories.
+pub fn offline_model(config: &Config) -> offline::Offline {
+    let mut model = offline::Offline::default();
+    if !config.categories.is_empty() {
+        model.categories = config
+            .categories
+            .iter()
+            .map(|(name, category)| Category {
+                name: name.clone(),
+                description: category.description.clone(),
+                team: category.team.clone(),
+            })
+            .collect();
+    }
+    model
+}
+
+/// Name and description of the categories that hold where the settings name none.
+pub fn default_categories() -> Vec<(String, String)> {
+    offline::default_categories().into_iter().map(|category| (category.name, category.description)).collect()
+}
+
+/// Asks Zendesk who we are there, so that our own comments are told from people's. Until it answers, they are recognised
+/// by the id that their delivery brought.
+pub async fn learn_who_we_are(app: &App) {
+    let Some(zendesk) = &app.config.zendesk else { return };
+    {
+        let mut ours = app.zendesk_author.write().await;
+        ours.email = Some(zendesk.email.clone());
+    }
+    let settings = ZendeskConfig::new(zendesk.url.clone(), zendesk.email.clone(), zendesk.api_token.clone());
+    let who = match Zendesk::new(settings) {
+        Ok(client) => client.who().await,
+        Err(error) => Err(error),
+    };
+    match who {
+        Ok(ours) => *app.zendesk_author.write().await = ours,
+        Err(error) => tracing::warn!(%error, "Zendesk could not be asked who we are there; trying again at the next start"),
+    }
+}
