@@ -3,7 +3,6 @@
 mod ask;
 mod demo;
 mod doctor;
-mod eval;
 mod kb;
 mod operate;
 mod serve;
@@ -69,8 +68,6 @@ enum Command {
     /// The record of what was proposed, decided and done.
     #[command(subcommand)]
     Ledger(operate::LedgerCommand),
-    /// Measure the offline model on labelled tickets.
-    Eval(eval::Eval),
     /// Check every setting and every service, a line each.
     Doctor,
     /// Bring the database to this version's shape.
@@ -95,7 +92,6 @@ pub async fn main() -> ExitCode {
         Command::Inbox(inbox) => operate::inbox(&context, &inbox).await,
         Command::Outbox(outbox) => operate::outbox(&context, &outbox).await,
         Command::Ledger(ledger) => operate::ledger(&context, &ledger).await,
-        Command::Eval(eval) => eval::run(&context, &eval),
         Command::Doctor => doctor::run(&context).await,
         Command::Migrate => operate::migrate(&context).await,
     };

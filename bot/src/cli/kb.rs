@@ -34,8 +34,6 @@ pub(super) enum Kb {
     History { article: String },
     /// Make an old revision the newest again.
     Restore { article: String, revision: i64 },
-    /// Measure the search on judged queries.
-    Eval { queries: PathBuf },
 }
 
 /// An article as a file has it.
@@ -56,7 +54,6 @@ pub(super) async fn run(context: &Context, kb: &Kb) -> anyhow::Result<ExitCode> 
         Kb::Search { query, limit } => find(&started, &query.join(" "), *limit, context.json).await,
         Kb::History { article } => history(&started, article, context.json).await,
         Kb::Restore { article, revision } => restore(&started, article, *revision).await,
-        Kb::Eval { queries } => super::eval::search(&started, queries, context.json).await,
     };
     started.stop().await;
     done.map(|()| ExitCode::SUCCESS)
