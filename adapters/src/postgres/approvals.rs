@@ -208,7 +208,10 @@ impl From<Raw> for Row {
             id: ApprovalId(raw.id),
             ticket: TicketId(raw.ticket_id),
             run: RunId(raw.run_id),
-            call: CallKey { step: raw.call_step, index: raw.call_index },
+            call: CallKey {
+                step: raw.call_step,
+                index: raw.call_index,
+            },
             tool: raw.tool,
             effect: raw.effect.0,
             digest: raw.digest,
@@ -296,34 +299,57 @@ pub async fn press(pool: &PgPool, pressed: &Pressed<'_>, at: Option<DateTime<Utc
             tx.commit().await?;
             Ok(pressing)
         }
-        Err(error) if is_lock_timeout(&error) => {
-            Ok(Pressing { answer: Answer::Checking, ticket: None, run: None })
-        }
+        Err(error) if is_lock_timeout(&error) => Ok(Pressing {
+            answer: Answer::Checking,
+            ticket: None,
+            run: None,
+        }),
         Err(error) => Err(error),
     }
 }
 
 /// Postgres' lock_not_available.
 fn is_lock_timeout(error: &sqlx::Error) -> bool {
-    error.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "55P03")
+    error
+        .as_database_error()
+        .and_then(|error| error.code())
+        .is_some_and(|code| code == "55P03")
 }
 
 async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    sqlx::query!("SET LOCAL lock_timeout = '1500ms'").execute(&mut *tx).await?;
+    sqlx::query!("SET LOCAL lock_timeout = '1500ms'")
+        .execute(&mut *tx)
+        .await?;
     let found = sqlx::query!("SELECT ticket_id, run_id FROM approval WHERE id = $1", pressed.id.0)
         .fetch_optional(&mut *tx)
         .await?;
     let Some(found) = found else {
-        return Ok(Pressing { answer: Answer::Unknown, ticket: None, run: None });
+        return Ok(Pressing {
+            answer: Answer::Unknown,
+            ticket: None,
+            run: None,
+        });
     };
     // The lock order: ticket, run, approval.
-    sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", found.ticket_id).fetch_one(&mut *tx).await?;
-    sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", found.run_id).fetch_one(&mut *tx).await?;
-    sqlx::query!("SELECT id FROM approval WHERE id = $1 FOR UPDATE", pressed.id.0).fetch_one(&mut *tx).await?;
-    let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at).fetch_one(&mut *tx).await?;
+    sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", found.ticket_id)
+        .fetch_one(&mut *tx)
+        .await?;
+    sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", found.run_id)
+        .fetch_one(&mut *tx)
+        .await?;
+    sqlx::query!("SELECT id FROM approval WHERE id = $1 FOR UPDATE", pressed.id.0)
+        .fetch_one(&mut *tx)
+        .await?;
+    let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at)
+        .fetch_one(&mut *tx)
+        .await?;
     let rows = read(&mut *tx, Which::One(pressed.id)).await?;
     let Some(row) = rows.into_iter().next() else {
-        return Ok(Pressing { answer: Answer::Unknown, ticket: None, run: None });
+        return Ok(Pressing {
+            answer: Answer::Unknown,
+            ticket: None,
+            run: None,
+        });
     };
     let standing = Standing {
         id: row.id,
@@ -335,7 +361,13 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
         expires_at: row.expires_at,
         instructed_by: Some(row.instructed_by.as_str()).filter(|by| !by.is_empty()),
     };
-    let click = Click { actor: pressed.actor, wish: pressed.wish, digest: pressed.digest, listed: pressed.listed, now };
+    let click = Click {
+        actor: pressed.actor,
+        wish: pressed.wish,
+        digest: pressed.digest,
+        listed: pressed.listed,
+        now,
+    };
     let answer = approval::decide(&standing, &click);
     let mut run = None;
     match &answer {
@@ -360,7 +392,11 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
         | Answer::Checking
         | Answer::Unknown => {}
     }
-    Ok(Pressing { answer, ticket: Some(row.ticket), run })
+    Ok(Pressing {
+        answer,
+        ticket: Some(row.ticket),
+        run,
+    })
 }
 
 async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::Result<()> {
@@ -414,8 +450,12 @@ pub async fn expire_due(pool: &PgPool, at: Option<DateTime<Utc>>) -> sqlx::Resul
     let mut expired = 0;
     for due in due {
         let mut tx = pool.begin().await?;
-        sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", due.ticket_id).fetch_one(&mut *tx).await?;
-        sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", due.run_id).fetch_one(&mut *tx).await?;
+        sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", due.ticket_id)
+            .fetch_one(&mut *tx)
+            .await?;
+        sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", due.run_id)
+            .fetch_one(&mut *tx)
+            .await?;
         let ids = sqlx::query_scalar!(
             "UPDATE approval SET state = 'expired', decided_at = coalesce($2, clock_timestamp())
               WHERE id = $1 AND state = 'open' RETURNING id",
@@ -448,5 +488,7 @@ pub async fn decided_unexecuted(tx: &mut PgConnection, run: RunId) -> sqlx::Resu
 
 /// Which tool an approval is about; `None` when there is no such approval.
 pub async fn tool_of(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar!("SELECT tool FROM approval WHERE id = $1", id.0).fetch_optional(db).await
+    sqlx::query_scalar!("SELECT tool FROM approval WHERE id = $1", id.0)
+        .fetch_optional(db)
+        .await
 }

@@ -133,7 +133,9 @@ pub async fn some(db: impl PgExecutor<'_>, ids: &[ArticleId]) -> sqlx::Result<Ve
 
 /// Every article that is not retired, by id.
 pub async fn all_ids(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<ArticleId>> {
-    let ids = sqlx::query_scalar!("SELECT id FROM article WHERE state <> 'retired' ORDER BY id").fetch_all(db).await?;
+    let ids = sqlx::query_scalar!("SELECT id FROM article WHERE state <> 'retired' ORDER BY id")
+        .fetch_all(db)
+        .await?;
     Ok(ids.into_iter().map(ArticleId).collect())
 }
 
@@ -167,7 +169,10 @@ pub async fn known_links(db: impl PgExecutor<'_>, links: &[String]) -> sqlx::Res
         return Ok(Vec::new());
     }
     // A candidate is an article that has the link's host; core compares the links themselves.
-    let hosts: Vec<String> = links.iter().map(|link| link.split(['/', '?', '#']).next().unwrap_or(link).to_owned()).collect();
+    let hosts: Vec<String> = links
+        .iter()
+        .map(|link| link.split(['/', '?', '#']).next().unwrap_or(link).to_owned())
+        .collect();
     let bodies = sqlx::query_scalar!(
         "SELECT body FROM article
           WHERE state = 'published' AND EXISTS (SELECT FROM UNNEST($1::text[]) AS h WHERE strpos(lower(body), h) > 0)",
@@ -175,7 +180,9 @@ pub async fn known_links(db: impl PgExecutor<'_>, links: &[String]) -> sqlx::Res
     )
     .fetch_all(db)
     .await?;
-    let known: std::collections::BTreeSet<String> =
-        bodies.iter().flat_map(|body| deskhand_core::links::links(body)).collect();
+    let known: std::collections::BTreeSet<String> = bodies
+        .iter()
+        .flat_map(|body| deskhand_core::links::links(body))
+        .collect();
     Ok(links.iter().filter(|link| known.contains(*link)).cloned().collect())
 }

@@ -28,7 +28,16 @@ impl Line<'_> {
     }
 
     pub fn of(kind: EntryKind, ticket: Option<TicketId>) -> Self {
-        Self { kind, ticket, run: None, approval: None, effect: None, actor: "", digest: "", word: "" }
+        Self {
+            kind,
+            ticket,
+            run: None,
+            approval: None,
+            effect: None,
+            actor: "",
+            digest: "",
+            word: "",
+        }
     }
 }
 
@@ -54,7 +63,10 @@ pub async fn append_all(tx: &mut PgConnection, lines: &[Line<'_>]) -> sqlx::Resu
         &lines.iter().map(|line| line.kind.as_str()).collect::<Vec<_>>() as &[&str],
         &lines.iter().map(|line| line.ticket.map(|id| id.0)).collect::<Vec<_>>() as &[Option<i64>],
         &lines.iter().map(|line| line.run.map(|id| id.0)).collect::<Vec<_>>() as &[Option<Uuid>],
-        &lines.iter().map(|line| line.approval.map(|id| id.0)).collect::<Vec<_>>() as &[Option<i64>],
+        &lines
+            .iter()
+            .map(|line| line.approval.map(|id| id.0))
+            .collect::<Vec<_>>() as &[Option<i64>],
         &lines.iter().map(|line| line.effect.map(|id| id.0)).collect::<Vec<_>>() as &[Option<Uuid>],
         &lines.iter().map(|line| some(line.actor)).collect::<Vec<_>>() as &[Option<String>],
         &lines.iter().map(|line| some(line.word)).collect::<Vec<_>>() as &[Option<String>],
@@ -124,7 +136,10 @@ pub async fn seal(pool: &PgPool, most: i64) -> sqlx::Result<u64> {
     )
     .fetch_optional(&mut *tx)
     .await?;
-    let mut tip = last.map_or_else(Tip::default, |row| Tip { number: row.number, hash: row.hash });
+    let mut tip = last.map_or_else(Tip::default, |row| Tip {
+        number: row.number,
+        hash: row.hash,
+    });
     let (mut ids, mut numbers, mut hashes) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         let Some(entry) = row.entry() else { break };
@@ -177,7 +192,10 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<Verified> {
         for row in rows {
             after = row.number.unwrap_or(after);
             let Some(entry) = row.entry() else {
-                broken = Some(Broken { number: after, why: "it is of a kind that this version does not know" });
+                broken = Some(Broken {
+                    number: after,
+                    why: "it is of a kind that this version does not know",
+                });
                 break 'pages;
             };
             let sealed = Sealed {
@@ -195,5 +213,9 @@ pub async fn verify(pool: &PgPool) -> sqlx::Result<Verified> {
     let unsealed = sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM ledger WHERE number IS NULL"#)
         .fetch_one(pool)
         .await?;
-    Ok(Verified { sealed: tip.number, unsealed, broken })
+    Ok(Verified {
+        sealed: tip.number,
+        unsealed,
+        broken,
+    })
 }

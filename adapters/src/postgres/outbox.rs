@@ -6,8 +6,8 @@
 use chrono::{DateTime, Utc};
 use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
-use deskhand_core::run::EffectState;
 pub use deskhand_core::run::EffectKind as Kind;
+use deskhand_core::run::EffectState;
 use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
@@ -60,11 +60,16 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
     let run_ids: Vec<Option<Uuid>> = effects.iter().map(|effect| effect.run.map(|run| run.0)).collect();
     let approvals: Vec<Option<i64>> = effects.iter().map(|effect| effect.approval.map(|id| id.0)).collect();
     let call_steps: Vec<Option<i32>> = effects.iter().map(|effect| effect.call.map(|call| call.step)).collect();
-    let indexes: Vec<Option<i32>> = effects.iter().map(|effect| effect.call.map(|call| call.index)).collect();
+    let indexes: Vec<Option<i32>> = effects
+        .iter()
+        .map(|effect| effect.call.map(|call| call.index))
+        .collect();
     let lanes: Vec<&str> = effects.iter().map(|effect| effect.lane.as_str()).collect();
     let payloads: Vec<Value> = effects.iter().map(|effect| effect.payload.clone()).collect();
-    let states: Vec<&str> =
-        effects.iter().map(|effect| if effect.recorded { "recorded" } else { "pending" }).collect();
+    let states: Vec<&str> = effects
+        .iter()
+        .map(|effect| if effect.recorded { "recorded" } else { "pending" })
+        .collect();
     sqlx::query!(
         "INSERT INTO outbox (id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state)
          SELECT id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state
@@ -92,7 +97,9 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
 
 /// Every card of these approvals, and the headers of their tickets, are drawn anew, whatever ended them.
 pub async fn settle_cards(tx: &mut PgConnection, approvals: &[i64]) -> sqlx::Result<()> {
-    sqlx::query_file!("src/postgres/sql/settle_cards.sql", approvals).execute(tx).await?;
+    sqlx::query_file!("src/postgres/sql/settle_cards.sql", approvals)
+        .execute(tx)
+        .await?;
     Ok(())
 }
 
@@ -142,11 +149,16 @@ pub struct Claimed {
 
 /// Claims the first open effect of each lane that is due. One whose sender was lost is claimed again as ambiguous.
 pub async fn claim(pool: &PgPool, most: i64, seconds: f64, at: Option<DateTime<Utc>>) -> sqlx::Result<Vec<Claimed>> {
-    let rows = sqlx::query_file!("src/postgres/sql/claim_effects.sql", most, seconds, at).fetch_all(pool).await?;
+    let rows = sqlx::query_file!("src/postgres/sql/claim_effects.sql", most, seconds, at)
+        .fetch_all(pool)
+        .await?;
     let mut claimed: Vec<(i64, Claimed)> = rows
         .into_iter()
         .filter_map(|row| {
-            let call = row.call_step.zip(row.call_index).map(|(step, index)| CallKey { step, index });
+            let call = row
+                .call_step
+                .zip(row.call_index)
+                .map(|(step, index)| CallKey { step, index });
             let claimed = Claimed {
                 id: EffectId(row.id),
                 kind: row.kind.parse().ok()?,
@@ -255,7 +267,9 @@ pub async fn pace(db: impl PgExecutor<'_>, lane: &str, delay: f64, at: Option<Da
 
 /// The earliest time at which something becomes due.
 pub async fn next_due(pool: &PgPool) -> sqlx::Result<Option<DateTime<Utc>>> {
-    sqlx::query_scalar!("SELECT min(next_at) FROM outbox WHERE state = 'pending'").fetch_one(pool).await
+    sqlx::query_scalar!("SELECT min(next_at) FROM outbox WHERE state = 'pending'")
+        .fetch_one(pool)
+        .await
 }
 
 /// An effect as the operator sees it.
@@ -315,9 +329,16 @@ pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<des
         .into_iter()
         .map(|row| deskhand_core::facts::EffectFact {
             id: EffectId(row.id),
-            call: row.call_step.zip(row.call_index).map(|(step, index)| CallKey { step, index }),
+            call: row
+                .call_step
+                .zip(row.call_index)
+                .map(|(step, index)| CallKey { step, index }),
             state: row.state.parse().unwrap_or(EffectState::Unknown),
-            what: if row.kind == "reply" { "reply_customer".into() } else { row.kind },
+            what: if row.kind == "reply" {
+                "reply_customer".into()
+            } else {
+                row.kind
+            },
             why: row.why,
         })
         .collect())
@@ -325,10 +346,12 @@ pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<des
 
 /// Settles the cards of an approval that ended while one of them was on its way.
 pub async fn settle_if_ended(tx: &mut PgConnection, id: ApprovalId) -> sqlx::Result<()> {
-    let ended =
-        sqlx::query_scalar!(r#"SELECT state <> 'open' AND NOT recorded AS "ended!" FROM approval WHERE id = $1"#, id.0)
-            .fetch_one(&mut *tx)
-            .await?;
+    let ended = sqlx::query_scalar!(
+        r#"SELECT state <> 'open' AND NOT recorded AS "ended!" FROM approval WHERE id = $1"#,
+        id.0
+    )
+    .fetch_one(&mut *tx)
+    .await?;
     if ended { settle_cards(tx, &[id.0]).await } else { Ok(()) }
 }
 

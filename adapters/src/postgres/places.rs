@@ -27,7 +27,12 @@ pub async fn remember(
 }
 
 /// The ticket's header in a channel.
-pub async fn header(db: impl PgExecutor<'_>, ticket: TicketId, chat: &str, channel: &str) -> sqlx::Result<Option<Place>> {
+pub async fn header(
+    db: impl PgExecutor<'_>,
+    ticket: TicketId,
+    chat: &str,
+    channel: &str,
+) -> sqlx::Result<Option<Place>> {
     sqlx::query_as!(
         Place,
         "SELECT channel, message FROM place

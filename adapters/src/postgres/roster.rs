@@ -42,7 +42,9 @@ pub async fn groups_of(
 /// Takes over a group's list.
 pub async fn sync_group(pool: &PgPool, group: &str, people: &[String], at: Option<DateTime<Utc>>) -> sqlx::Result<()> {
     let mut tx = pool.begin().await?;
-    sqlx::query!("DELETE FROM membership WHERE grp = $1", group).execute(&mut *tx).await?;
+    sqlx::query!("DELETE FROM membership WHERE grp = $1", group)
+        .execute(&mut *tx)
+        .await?;
     sqlx::query!(
         "INSERT INTO membership (grp, person) SELECT $1, p FROM UNNEST($2::text[]) AS p ON CONFLICT DO NOTHING",
         group,

@@ -42,10 +42,16 @@ pub async fn queue(
     let rows = sqlx::query_file!("src/postgres/sql/queue_runs.sql", &ids, &runs, mode.as_str())
         .fetch_all(&mut *tx)
         .await?;
-    let queued: BTreeMap<TicketId, RunId> =
-        rows.into_iter().map(|row| (TicketId(row.ticket_id), RunId(row.id))).collect();
+    let queued: BTreeMap<TicketId, RunId> = rows
+        .into_iter()
+        .map(|row| (TicketId(row.ticket_id), RunId(row.id)))
+        .collect();
     insert_ready(tx, &queued, delay).await?;
-    let rest: Vec<TicketId> = tickets.iter().filter(|ticket| !queued.contains_key(ticket)).copied().collect();
+    let rest: Vec<TicketId> = tickets
+        .iter()
+        .filter(|ticket| !queued.contains_key(ticket))
+        .copied()
+        .collect();
     let mut all = wake_waiting(tx, &rest).await?;
     all.extend(queued);
     Ok(all)
@@ -104,8 +110,10 @@ pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::
     )
     .fetch_all(&mut *tx)
     .await?;
-    let woken: BTreeMap<TicketId, RunId> =
-        rows.into_iter().map(|row| (TicketId(row.ticket_id), RunId(row.id))).collect();
+    let woken: BTreeMap<TicketId, RunId> = rows
+        .into_iter()
+        .map(|row| (TicketId(row.ticket_id), RunId(row.id)))
+        .collect();
     insert_ready(tx, &woken, 0.0).await?;
     Ok(woken)
 }
@@ -119,7 +127,9 @@ pub async fn wake(tx: &mut PgConnection, run: RunId) -> sqlx::Result<bool> {
     .fetch_optional(&mut *tx)
     .await?;
     match row {
-        Some(row) => insert_ready(tx, &BTreeMap::from([(TicketId(row.ticket_id), run)]), 0.0).await.map(|()| true),
+        Some(row) => insert_ready(tx, &BTreeMap::from([(TicketId(row.ticket_id), run)]), 0.0)
+            .await
+            .map(|()| true),
         None => Ok(false),
     }
 }
@@ -208,8 +218,10 @@ pub async fn append(
     steps: &[StepKind],
     at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
-    let kinds: Vec<serde_json::Value> =
-        steps.iter().map(|step| no_nul(serde_json::to_value(step).unwrap_or_default())).collect();
+    let kinds: Vec<serde_json::Value> = steps
+        .iter()
+        .map(|step| no_nul(serde_json::to_value(step).unwrap_or_default()))
+        .collect();
     let rows = sqlx::query!(
         r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
            INSERT INTO step (run_id, seq, at, kind)
@@ -228,8 +240,15 @@ pub async fn append(
     if rows.len() != steps.len() {
         return Ok(Err(LeaseLost));
     }
-    let mut appended: Vec<Step> =
-        rows.into_iter().zip(steps).map(|(row, kind)| Step { seq: row.seq, at: row.at, kind: kind.clone() }).collect();
+    let mut appended: Vec<Step> = rows
+        .into_iter()
+        .zip(steps)
+        .map(|(row, kind)| Step {
+            seq: row.seq,
+            at: row.at,
+            kind: kind.clone(),
+        })
+        .collect();
     appended.sort_by_key(|step| step.seq);
     Ok(Ok(appended))
 }
@@ -240,23 +259,33 @@ fn no_nul(value: serde_json::Value) -> serde_json::Value {
     match value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),
         Value::Array(items) => Value::Array(items.into_iter().map(no_nul).collect()),
-        Value::Object(map) => {
-            Value::Object(map.into_iter().map(|(key, value)| (key.replace('\0', "\u{fffd}"), no_nul(value))).collect())
-        }
+        Value::Object(map) => Value::Object(
+            map.into_iter()
+                .map(|(key, value)| (key.replace('\0', "\u{fffd}"), no_nul(value)))
+                .collect(),
+        ),
         other => other,
     }
 }
 
 /// The steps of a run, in order. One that this binary does not know is left out, so that a transcript always loads.
 pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Result<Vec<Step>> {
-    let rows = sqlx::query!("SELECT seq, at, kind FROM step WHERE run_id = $1 AND seq > $2 ORDER BY seq", run.0, after)
-        .fetch_all(db)
-        .await?;
+    let rows = sqlx::query!(
+        "SELECT seq, at, kind FROM step WHERE run_id = $1 AND seq > $2 ORDER BY seq",
+        run.0,
+        after
+    )
+    .fetch_all(db)
+    .await?;
     Ok(rows
         .into_iter()
         .filter_map(|row| {
             let kind = serde_json::from_value(row.kind).ok()?;
-            Some(Step { seq: row.seq, at: row.at, kind })
+            Some(Step {
+                seq: row.seq,
+                at: row.at,
+                kind,
+            })
         })
         .collect())
 }
@@ -272,7 +301,11 @@ pub async fn wait(tx: &mut PgConnection, lease: &Lease, ending: Option<Ending>) 
     )
     .execute(tx)
     .await?;
-    Ok(if done.rows_affected() == 1 { Ok(()) } else { Err(LeaseLost) })
+    Ok(if done.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(LeaseLost)
+    })
 }
 
 /// Ends a waiting run that has its ending and waits for no receipt any more. False when it still waits for one.
@@ -323,9 +356,13 @@ pub async fn put_back(
 
 /// A step was taken: failures are counted anew.
 pub async fn reset_failures(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<()> {
-    sqlx::query!("UPDATE run SET failures = 0 WHERE id = $1 AND attempt = $2 AND failures > 0", lease.run.0, lease.attempt)
-        .execute(db)
-        .await?;
+    sqlx::query!(
+        "UPDATE run SET failures = 0 WHERE id = $1 AND attempt = $2 AND failures > 0",
+        lease.run.0,
+        lease.attempt
+    )
+    .execute(db)
+    .await?;
     Ok(())
 }
 
@@ -350,7 +387,11 @@ pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx:
     let mut lost = Vec::new();
     for row in rows {
         if row.state == "failed" {
-            lost.push(Lost { run: RunId(row.id), ticket: TicketId(row.ticket_id), error: row.error });
+            lost.push(Lost {
+                run: RunId(row.id),
+                ticket: TicketId(row.ticket_id),
+                error: row.error,
+            });
         } else {
             back.insert(TicketId(row.ticket_id), RunId(row.id));
         }
@@ -379,7 +420,9 @@ pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx:
     )
     .fetch_all(&mut *tx)
     .await?;
-    sqlx::query!("DELETE FROM ready WHERE run_id = ANY($1)", &ids).execute(tx).await?;
+    sqlx::query!("DELETE FROM ready WHERE run_id = ANY($1)", &ids)
+        .execute(tx)
+        .await?;
     Ok(ids.into_iter().map(RunId).collect())
 }
 

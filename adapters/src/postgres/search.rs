@@ -167,7 +167,11 @@ fn pack(fields: &Fields<u32>) -> i32 {
 
 fn unpack(packed: i32) -> Fields<u32> {
     let ten = |shift: u32| u32::try_from((packed >> shift) & 1023).unwrap_or(0);
-    Fields { title: ten(20), headings: ten(10), body: ten(0) }
+    Fields {
+        title: ten(20),
+        headings: ten(10),
+        body: ten(0),
+    }
 }
 
 /// At most `limit` hits, best first. `language` only breaks near-ties: a much better article in another language wins.
@@ -198,9 +202,17 @@ pub async fn search(
         .into_iter()
         .filter_map(|row| {
             let length = |at: usize| row.lengths.get(at).and_then(|n| u32::try_from(*n).ok()).unwrap_or(0);
-            let tokens = row.tokens.iter().zip(&row.counts).filter(|(token, _)| asked.contains(token.as_str()));
+            let tokens = row
+                .tokens
+                .iter()
+                .zip(&row.counts)
+                .filter(|(token, _)| asked.contains(token.as_str()));
             let counts = Counts {
-                lengths: Fields { title: length(0), headings: length(1), body: length(2) },
+                lengths: Fields {
+                    title: length(0),
+                    headings: length(1),
+                    body: length(2),
+                },
                 tokens: tokens.map(|(token, packed)| (token.clone(), unpack(*packed))).collect(),
             };
             let (mut score, coverage) = score(&query, &counts, &stats)?;
@@ -216,9 +228,12 @@ pub async fn search(
 }
 
 async fn stats(pool: &PgPool, kind: Kind, asked: &[&str]) -> sqlx::Result<CorpusStats> {
-    let sums = sqlx::query!("SELECT documents, title, headings, body FROM collection WHERE kind = $1", kind.as_str())
-        .fetch_one(pool)
-        .await?;
+    let sums = sqlx::query!(
+        "SELECT documents, title, headings, body FROM collection WHERE kind = $1",
+        kind.as_str()
+    )
+    .fetch_one(pool)
+    .await?;
     let rows = sqlx::query!(
         "SELECT token, documents FROM token WHERE kind = $1 AND token = ANY($2) AND documents > 0",
         kind.as_str(),
@@ -230,7 +245,11 @@ async fn stats(pool: &PgPool, kind: Kind, asked: &[&str]) -> sqlx::Result<Corpus
     let df: HashMap<String, u64> = rows.into_iter().map(|row| (row.token, whole(row.documents))).collect();
     Ok(CorpusStats {
         documents: whole(sums.documents),
-        lengths: Fields { title: whole(sums.title), headings: whole(sums.headings), body: whole(sums.body) },
+        lengths: Fields {
+            title: whole(sums.title),
+            headings: whole(sums.headings),
+            body: whole(sums.body),
+        },
         df,
     })
 }
@@ -251,7 +270,14 @@ async fn show(pool: &PgPool, kind: Kind, query: &Query, hits: Vec<(f32, f32, Str
         .filter_map(|(score, coverage, key)| {
             let row = texts.remove(&key)?;
             let snippet = snippet(query, &row.body);
-            Some(Found { id: key, title: row.title, language: row.language, score, coverage, snippet })
+            Some(Found {
+                id: key,
+                title: row.title,
+                language: row.language,
+                score,
+                coverage,
+                snippet,
+            })
         })
         .collect())
 }

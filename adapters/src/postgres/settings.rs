@@ -4,7 +4,9 @@ use deskhand_core::grant::Grant;
 use sqlx::PgExecutor;
 
 pub async fn get(db: impl PgExecutor<'_>, name: &str) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar!("SELECT value FROM setting WHERE name = $1", name).fetch_optional(db).await
+    sqlx::query_scalar!("SELECT value FROM setting WHERE name = $1", name)
+        .fetch_optional(db)
+        .await
 }
 
 pub async fn set(db: impl PgExecutor<'_>, name: &str, value: &str, by: &str) -> sqlx::Result<()> {
@@ -41,9 +43,11 @@ pub async fn grants(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<Grant>> {
 
 /// False when there is no such grant, or it is revoked already.
 pub async fn revoke_grant(db: impl PgExecutor<'_>, id: i64) -> sqlx::Result<bool> {
-    let done =
-        sqlx::query!("UPDATE standing_grant SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL", id)
-            .execute(db)
-            .await?;
+    let done = sqlx::query!(
+        "UPDATE standing_grant SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL",
+        id
+    )
+    .execute(db)
+    .await?;
     Ok(done.rows_affected() == 1)
 }

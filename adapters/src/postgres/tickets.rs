@@ -26,7 +26,9 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
     let sources: Vec<&str> = told.iter().map(|(outside, ..)| outside.source.as_str()).collect();
     let ids: Vec<&str> = told.iter().map(|(outside, ..)| outside.id.as_str()).collect();
     let text = |pick: fn(&Told) -> Option<&String>| -> Vec<String> {
-        told.iter().map(|(_, told, _)| pick(told).map(|text| clean(text)).unwrap_or_default()).collect()
+        told.iter()
+            .map(|(_, told, _)| pick(told).map(|text| clean(text)).unwrap_or_default())
+            .collect()
     };
     let subjects = text(|told| told.subject.as_ref());
     let names = text(|told| told.requester.as_ref().map(|requester| &requester.name));
@@ -34,10 +36,16 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
     let urls = text(|told| told.url.as_ref());
     let assignees: Vec<Option<String>> = told
         .iter()
-        .map(|(_, told, _)| told.assignee.as_ref().map(|assignee| clean(assignee.as_deref().unwrap_or_default())))
+        .map(|(_, told, _)| {
+            told.assignee
+                .as_ref()
+                .map(|assignee| clean(assignee.as_deref().unwrap_or_default()))
+        })
         .collect();
-    let statuses: Vec<Option<String>> =
-        told.iter().map(|(_, told, _)| told.status.map(|status| status_word(status).to_owned())).collect();
+    let statuses: Vec<Option<String>> = told
+        .iter()
+        .map(|(_, told, _)| told.status.map(|status| status_word(status).to_owned()))
+        .collect();
     let automatic: Vec<bool> = told.iter().map(|(_, told, _)| told.automatic).collect();
     let needs_read: Vec<bool> = told.iter().map(|(.., needs_read)| *needs_read).collect();
     let rows = sqlx::query_file!(
@@ -77,9 +85,15 @@ pub(super) async fn append_comments(
     }
     let tickets: Vec<i64> = comments.iter().map(|(ticket, ..)| ticket.0).collect();
     let sources: Vec<&str> = comments.iter().map(|(_, outside, _)| outside.source.as_str()).collect();
-    let ids: Vec<String> = comments.iter().map(|(_, outside, comment)| comment_key(outside, comment)).collect();
+    let ids: Vec<String> = comments
+        .iter()
+        .map(|(_, outside, comment)| comment_key(outside, comment))
+        .collect();
     let authors: Vec<&str> = comments.iter().map(|(.., comment)| comment.author.as_str()).collect();
-    let names: Vec<String> = comments.iter().map(|(.., comment)| clean(&comment.author_name)).collect();
+    let names: Vec<String> = comments
+        .iter()
+        .map(|(.., comment)| clean(&comment.author_name))
+        .collect();
     let public: Vec<bool> = comments.iter().map(|(.., comment)| comment.public).collect();
     let bodies: Vec<String> = comments.iter().map(|(.., comment)| clean(&comment.body)).collect();
     let times: Vec<Option<DateTime<Utc>>> = comments.iter().map(|(.., comment)| comment.created_at).collect();
@@ -101,8 +115,11 @@ pub(super) async fn append_comments(
         let author: Author = row.author.parse().unwrap_or(Author::Other);
         news.entry(TicketId(row.ticket_id)).or_default().add(author, row.public);
     }
-    let changed: Vec<i64> =
-        news.iter().filter(|(_, news)| news.foreign_public).map(|(ticket, _)| ticket.0).collect();
+    let changed: Vec<i64> = news
+        .iter()
+        .filter(|(_, news)| news.foreign_public)
+        .map(|(ticket, _)| ticket.0)
+        .collect();
     if !changed.is_empty() {
         sqlx::query!(
             "UPDATE ticket SET version = version + 1, updated_at = clock_timestamp(),
@@ -129,7 +146,11 @@ fn comment_key(outside: &OutsideId, comment: &NewComment) -> String {
 
 /// Postgres' text knows no NUL.
 fn clean(text: &str) -> String {
-    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text.to_owned() }
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text.to_owned()
+    }
 }
 
 pub(super) fn status_word(status: DeskStatus) -> &'static str {
@@ -158,7 +179,9 @@ pub(super) async fn solved(tx: &mut PgConnection, ticket: TicketId, why: &str) -
 /// Merged into another ticket: from now on it is another name of that one.
 pub(super) async fn merge(tx: &mut PgConnection, from: TicketId, into: &OutsideId, intake: Intake) -> sqlx::Result<()> {
     let target = upsert(tx, &[(into.clone(), Told::default(), true)]).await?;
-    let Some(target) = target.first().map(|row| row.id).filter(|target| *target != from) else { return Ok(()) };
+    let Some(target) = target.first().map(|row| row.id).filter(|target| *target != from) else {
+        return Ok(());
+    };
     sqlx::query!(
         "UPDATE ticket SET alias_of = $2, state = 'solved', updated_at = clock_timestamp() WHERE id = $1",
         from.0,
@@ -167,9 +190,13 @@ pub(super) async fn merge(tx: &mut PgConnection, from: TicketId, into: &OutsideI
     .execute(&mut *tx)
     .await?;
     // Aliases of the merged ticket follow it, so that one look is always enough.
-    sqlx::query!("UPDATE ticket SET alias_of = $2 WHERE alias_of = $1 AND id <> $2", from.0, target.0)
-        .execute(&mut *tx)
-        .await?;
+    sqlx::query!(
+        "UPDATE ticket SET alias_of = $2 WHERE alias_of = $1 AND id <> $2",
+        from.0,
+        target.0
+    )
+    .execute(&mut *tx)
+    .await?;
     let why = format!("the ticket was merged into {target}");
     approvals::withdraw_all(tx, from, &why).await?;
     outbox::withdraw_pending(tx, from, &why).await?;
@@ -181,11 +208,17 @@ pub(super) async fn merge(tx: &mut PgConnection, from: TicketId, into: &OutsideI
 /// Takes over what the desk tells of a ticket when it was read. Gives whether anything new was said.
 pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, intake: Intake) -> sqlx::Result<()> {
     let mut tx = pool.begin().await?;
-    let row = sqlx::query!("SELECT source, outside_id FROM ticket WHERE id = $1 FOR UPDATE", ticket.0)
-        .fetch_one(&mut *tx)
-        .await?;
+    let row = sqlx::query!(
+        "SELECT source, outside_id FROM ticket WHERE id = $1 FOR UPDATE",
+        ticket.0
+    )
+    .fetch_one(&mut *tx)
+    .await?;
     let source: Source = row.source.parse().unwrap_or(Source::Api);
-    let outside = OutsideId { source, id: row.outside_id };
+    let outside = OutsideId {
+        source,
+        id: row.outside_id,
+    };
     let told = Told {
         subject: Some(desk.subject.clone()),
         requester: Some(desk.requester.clone()),
@@ -195,15 +228,29 @@ pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, 
         ..Told::default()
     };
     upsert(&mut tx, &[(outside.clone(), told, false)]).await?;
-    let comments: Vec<_> =
-        desk.comments.iter().map(|comment| (ticket, outside.clone(), comment.clone())).collect();
+    let comments: Vec<_> = desk
+        .comments
+        .iter()
+        .map(|comment| (ticket, outside.clone(), comment.clone()))
+        .collect();
     let news = append_comments(&mut tx, &comments).await?;
     if news.get(&ticket).is_some_and(|news| news.foreign_public) {
         approvals::withdraw_replies(&mut tx, &[ticket], "the customer wrote again").await?;
     }
-    sqlx::query!("UPDATE ticket SET needs_read = false WHERE id = $1", ticket.0).execute(&mut *tx).await?;
+    sqlx::query!("UPDATE ticket SET needs_read = false WHERE id = $1", ticket.0)
+        .execute(&mut *tx)
+        .await?;
     if let Some(into) = &desk.merged_into {
-        merge(&mut tx, ticket, &OutsideId { source, id: into.clone() }, intake).await?;
+        merge(
+            &mut tx,
+            ticket,
+            &OutsideId {
+                source,
+                id: into.clone(),
+            },
+            intake,
+        )
+        .await?;
     }
     tx.commit().await
 }
@@ -252,13 +299,21 @@ pub struct Filter<'a> {
 
 impl Default for Filter<'_> {
     fn default() -> Self {
-        Self { state: None, category: None, priority: None, most: 50 }
+        Self {
+            state: None,
+            category: None,
+            priority: None,
+            most: 50,
+        }
     }
 }
 
 /// The ticket with that number, or the one that it was merged into.
 pub async fn find(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<TicketId>> {
-    let row = sqlx::query_scalar!(r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE id = $1"#, id.0);
+    let row = sqlx::query_scalar!(
+        r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE id = $1"#,
+        id.0
+    );
     Ok(row.fetch_optional(db).await?.map(TicketId))
 }
 
@@ -294,9 +349,15 @@ pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<W
     Ok(row.map(|row| Whole {
         ticket: Ticket {
             id: TicketId(row.id),
-            outside: OutsideId { source: row.source.parse().unwrap_or(Source::Api), id: row.outside_id },
+            outside: OutsideId {
+                source: row.source.parse().unwrap_or(Source::Api),
+                id: row.outside_id,
+            },
             subject: row.subject,
-            requester: Requester { name: row.requester_name, address: row.requester_address },
+            requester: Requester {
+                name: row.requester_name,
+                address: row.requester_address,
+            },
             state: row.state.parse().unwrap_or(TicketState::New),
             version: row.version,
             triage: row.triage.map(|triage| triage.0),
@@ -336,7 +397,9 @@ pub async fn comments(db: impl PgExecutor<'_>, ticket: TicketId, after: i64) -> 
 
 /// Locks the ticket, the first lock of every transaction that changes its runs, and gives its version.
 pub async fn lock(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<i64> {
-    sqlx::query_scalar!("SELECT version FROM ticket WHERE id = $1 FOR UPDATE", ticket.0).fetch_one(tx).await
+    sqlx::query_scalar!("SELECT version FROM ticket WHERE id = $1 FOR UPDATE", ticket.0)
+        .fetch_one(tx)
+        .await
 }
 
 pub async fn set_triage(tx: &mut PgConnection, ticket: TicketId, triage: &Triage) -> sqlx::Result<()> {
@@ -365,9 +428,13 @@ pub async fn set_state(tx: &mut PgConnection, ticket: TicketId, state: TicketSta
 
 /// Why a person must look at the ticket; empty when nobody must.
 pub async fn set_trouble(tx: &mut PgConnection, ticket: TicketId, trouble: &str) -> sqlx::Result<()> {
-    sqlx::query!("UPDATE ticket SET trouble = $2 WHERE id = $1 AND trouble <> $2", ticket.0, clean(trouble))
-        .execute(tx)
-        .await?;
+    sqlx::query!(
+        "UPDATE ticket SET trouble = $2 WHERE id = $1 AND trouble <> $2",
+        ticket.0,
+        clean(trouble)
+    )
+    .execute(tx)
+    .await?;
     Ok(())
 }
 
@@ -391,7 +458,9 @@ pub async fn add_own_comment(
     .execute(&mut *tx)
     .await?;
     if public {
-        sqlx::query!("UPDATE ticket SET version = version + 1 WHERE id = $1", ticket.0).execute(tx).await?;
+        sqlx::query!("UPDATE ticket SET version = version + 1 WHERE id = $1", ticket.0)
+            .execute(tx)
+            .await?;
     }
     Ok(())
 }
@@ -425,7 +494,9 @@ pub async fn has_unheard(tx: &mut PgConnection, ticket: TicketId, heard: i64) ->
 
 /// Who has the ticket at its desk, as far as is known; empty for nobody.
 pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
-    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0).fetch_one(tx).await
+    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0)
+        .fetch_one(tx)
+        .await
 }
 
 /// The source's ids of the comments up to one of ours, and of everything that we wrote.
@@ -457,12 +528,20 @@ pub async fn unindexed(tx: &mut PgConnection, most: i64) -> sqlx::Result<Vec<(Ti
     )
     .fetch_all(tx)
     .await?;
-    Ok(rows.into_iter().map(|row| (TicketId(row.id), row.subject, row.body)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| (TicketId(row.id), row.subject, row.body))
+        .collect())
 }
 
 pub async fn mark_indexed(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::Result<()> {
     let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
-    sqlx::query!("UPDATE ticket SET indexed_at = clock_timestamp() WHERE id = ANY($1)", &ids).execute(tx).await?;
+    sqlx::query!(
+        "UPDATE ticket SET indexed_at = clock_timestamp() WHERE id = ANY($1)",
+        &ids
+    )
+    .execute(tx)
+    .await?;
     Ok(())
 }
 

@@ -26,7 +26,7 @@ pub(super) async fn reply(http: &Http, write: &DeskWrite, text: &str) -> Result<
     let Some(mut receipt) = comment_receipt(audit) else {
         return traced(http, write).await;
     };
-    receipt.remark = same_second(http, &write.outside_id, audit).await;
+    receipt.remark = same_second(http, write, audit).await;
     Ok(receipt)
 }
 
@@ -172,18 +172,33 @@ fn with_tags(mut tags: Vec<String>, ours: &[String]) -> Option<Vec<String>> {
     (tags.len() > before).then_some(tags)
 }
 
-/// Stamps are whole seconds, so a comment in the very second of our update may have slipped past the safe update. It is
-/// reported, not undone; if the look fails, the reply is still sent, and says nothing.
-async fn same_second(http: &Http, ticket: &str, ours: &Audit) -> Option<String> {
-    let at = time(ours.created_at.as_deref())?.timestamp();
-    let page = Pages::audits(http, ticket).next::<Audit>().await.ok()??;
-    let other = page.items.iter().any(|audit| {
-        audit.id != ours.id
-            && audit.author_id != ours.author_id
-            && audit.comment().is_some_and(|event| event.public == Some(true))
-            && time(audit.created_at.as_deref()).is_some_and(|time| time.timestamp() == at)
-    });
-    other.then(|| "Somebody else commented in the same second; the reply may not answer that comment.".to_owned())
+/// Stamps are whole seconds, so a comment may have slipped past the safe update: in the second of our update, or in that of
+/// the stamp after the ticket was read. It is reported, not undone; if the look fails, the reply is still sent, and says
+/// nothing.
+async fn same_second(http: &Http, write: &DeskWrite, ours: &Audit) -> Option<String> {
+    let page = Pages::audits(http, &write.outside_id).next::<Audit>().await.ok()??;
+    may_be_unseen(&page.items, write.stamp.as_deref(), ours)
+        .then(|| "Somebody else commented in the same second; the reply may not answer that comment.".to_owned())
+}
+
+fn may_be_unseen(audits: &[Audit], stamp: Option<&str>, ours: &Audit) -> bool {
+    let second = |text: Option<&str>| time(text).map(|time| time.timestamp());
+    let of_second = |wanted: Option<i64>| {
+        let audits = audits.iter().filter(|audit| audit.id != ours.id);
+        let mut audits: Vec<&Audit> = audits
+            .filter(|audit| wanted.is_some() && second(audit.created_at.as_deref()) == wanted)
+            .collect();
+        audits.sort_by_key(|audit| audit.id.0.parse::<u64>().unwrap_or(u64::MAX));
+        audits
+    };
+    let by_others = |audit: &&Audit| {
+        audit.author_id != ours.author_id && audit.comment().is_some_and(|event| event.public == Some(true))
+    };
+    let (stamp, update) = (second(stamp), second(ours.created_at.as_deref()));
+    // Whoever read the stamp had seen the first change of its second, at least.
+    let with_the_stamp = of_second(stamp).iter().skip(1).any(by_others);
+    let with_the_update = stamp != update && of_second(update).iter().any(by_others);
+    with_the_stamp || with_the_update
 }
 
 #[cfg(test)]
@@ -199,5 +214,47 @@ mod tests {
             Some(ours(&["fr", "web", "needs_review"]))
         );
         assert_eq!(with_tags(there(), &ours(&["web", " "])), None);
+    }
+
+    #[test]
+    fn only_a_comment_that_the_judge_cannot_have_seen_is_remarked() {
+        let audit = |id: u64, author: u64, second: u64, public: bool| -> Audit {
+            serde_json::from_value(
+                json!({"id": id, "author_id": author, "created_at": format!("2026-10-09T09:00:{second:02}Z"),
+                "events": [{"id": id + 1, "type": "Comment", "public": public}]}),
+            )
+            .expect("an audit")
+        };
+        let stamp = Some("2026-10-09T09:00:10Z");
+        let ours = audit(90, 900, 30, true);
+        for (others, expected, why) in [
+            (vec![audit(10, 7, 10, true)], false, "it set the stamp"),
+            (
+                vec![audit(10, 7, 10, true), audit(20, 7, 10, true)],
+                true,
+                "the second one may have come after the read",
+            ),
+            (
+                vec![audit(20, 7, 10, true), audit(10, 900, 10, false)],
+                true,
+                "newest first: ours set the stamp before it",
+            ),
+            (
+                vec![audit(10, 7, 10, true), audit(20, 900, 10, false)],
+                false,
+                "ours came after it",
+            ),
+            (vec![audit(80, 7, 30, true)], true, "with the update"),
+            (vec![audit(80, 7, 30, false)], false, "an internal note"),
+            (
+                vec![audit(80, 7, 29, true)],
+                false,
+                "the safe update would have caught it",
+            ),
+        ] {
+            assert_eq!(may_be_unseen(&others, stamp, &ours), expected, "{why}");
+        }
+        let at_once = audit(90, 900, 10, true);
+        assert!(!may_be_unseen(&[audit(10, 7, 10, true)], stamp, &at_once));
     }
 }
