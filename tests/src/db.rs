@@ -7,7 +7,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use deskhand_adapters::postgres::MIGRATOR;
@@ -79,9 +79,9 @@ static SERVER: OnceCell<PgConnectOptions> = OnceCell::const_new();
 /// This process's share, given up at its end.
 static SHARE: Mutex<Option<Embedded>> = Mutex::new(None);
 
-/// Held, in the server, while the template is looked after and copied: Postgres refuses a copy while anybody is
-/// connected to the original.
-const TEMPLATE_LOCK: i64 = 0x6465_736b;
+/// Held, in the server, while leftovers are swept and the template is made and copied: Postgres refuses a copy while
+/// anybody is connected to the original.
+const HOUSEKEEPING: i64 = 0x6465_736b;
 
 async fn join() -> PgConnectOptions {
     let data = data_folder();
@@ -129,9 +129,9 @@ fn data_folder() -> PathBuf {
 }
 
 /// What is thrown away anyway needs no repair: a cluster that does not start is removed and made anew.
-async fn start_or_start_over(data: &PathBuf) -> Result<Embedded, EmbeddedError> {
+async fn start_or_start_over(data: &Path) -> Result<Embedded, EmbeddedError> {
     let options = Options {
-        data: data.clone(),
+        data: data.to_owned(),
         programs: None,
         durable: false,
     };
@@ -154,7 +154,7 @@ async fn start_or_start_over(data: &PathBuf) -> Result<Embedded, EmbeddedError> 
 async fn clone_template(server: &PgConnectOptions) -> Result<String, sqlx::Error> {
     let mut connection = server.connect().await?;
     sqlx::query("SELECT pg_advisory_lock($1)")
-        .bind(TEMPLATE_LOCK)
+        .bind(HOUSEKEEPING)
         .execute(&mut connection)
         .await?;
     let template = format!("migrated_{}", migrations_hash());
@@ -198,6 +198,7 @@ fn migrations_hash() -> String {
 /// Drops what killed tests have left.
 async fn sweep(server: &PgConnectOptions) -> Result<(), sqlx::Error> {
     let mut connection = server.connect().await?;
+    lock(&mut connection).await?;
     for name in named_like(&mut connection, "test_%").await? {
         let process = name
             .split('_')
@@ -209,6 +210,15 @@ async fn sweep(server: &PgConnectOptions) -> Result<(), sqlx::Error> {
         }
     }
     connection.close().await
+}
+
+/// Until the connection ends.
+async fn lock(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT pg_advisory_lock($1)")
+        .bind(HOUSEKEEPING)
+        .execute(connection)
+        .await
+        .map(drop)
 }
 
 async fn exists(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
@@ -279,13 +289,13 @@ mod tests {
     async fn what_a_killed_test_has_left_is_swept_and_nothing_else() {
         let kept = fresh().await;
         // Process numbers end at 2^22 on Linux and earlier elsewhere.
-        let leftover = "test_2000000000_left";
+        let leftover = format!("test_2000000000_{}", Uuid::new_v4().simple());
         let mut connection = kept.server.connect().await.expect("the server runs");
         run(&mut connection, format!("CREATE DATABASE {leftover}"))
             .await
             .expect("made");
         sweep(&kept.server).await.expect("swept");
-        assert!(!is_there(&kept, leftover).await);
+        assert!(!is_there(&kept, &leftover).await);
         assert!(is_there(&kept, &kept.name).await);
     }
 }

@@ -97,7 +97,7 @@ pub async fn start(options: Options, say: &(dyn Fn(&str) + Send + Sync)) -> Resu
                     home.folder().display(),
                     programs.version
                 ));
-                cluster::make(&home, &programs, &account, options.durable).await?;
+                cluster::make(&home, &programs, &account).await?;
             }
             let launch = server::Launch {
                 home: &home,
@@ -105,7 +105,11 @@ pub async fn start(options: Options, say: &(dyn Fn(&str) + Send + Sync)) -> Resu
                 account: &account,
                 programs: &programs,
             };
-            launch.run(options.durable, alone).await?
+            let connection = launch.run(options.durable, alone).await?;
+            if wanted.is_none() && options.durable {
+                cluster::sync_in_background(&home, &programs, &account);
+            }
+            connection
         }
     };
     create_database(&mut connection).await?;

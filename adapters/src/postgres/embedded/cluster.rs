@@ -3,8 +3,9 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 use uuid::Uuid;
 
@@ -31,21 +32,16 @@ pub(super) fn version(cluster: &Path) -> Result<Option<String>, EmbeddedError> {
 }
 
 /// Makes the home's cluster; removes what earlier attempts have left (the home bears our marker, or we were not here).
-pub(super) async fn make(
-    home: &Home,
-    programs: &Programs,
-    account: &Account,
-    durable: bool,
-) -> Result<(), EmbeddedError> {
+pub(super) async fn make(home: &Home, programs: &Programs, account: &Account) -> Result<(), EmbeddedError> {
     remove_unfinished(home)?;
     // A name of its own: an initdb that outlived its killed Deskhand may still be writing to its old one.
     let unfinished = home.folder().join(format!("{UNFINISHED}{}", Uuid::new_v4().simple()));
     account.make_folder(&unfinished)?;
 
-    let mut output = initdb(programs, account, &unfinished, "C.UTF-8", durable).await?;
+    let mut output = initdb(programs, account, &unfinished, "C.UTF-8").await?;
     if !output.status.success() && said(&output).contains("invalid locale") {
         // Older systems have no C.UTF-8. We sort and compare by code point either way.
-        output = initdb(programs, account, &unfinished, "C", durable).await?;
+        output = initdb(programs, account, &unfinished, "C").await?;
     }
     if !output.status.success() {
         remove_unfinished(home)?;
@@ -56,21 +52,32 @@ pub(super) async fn make(
     }
 
     let place = home.cluster();
-    fs::rename(&unfinished, &place).map_err(EmbeddedError::io("move the new cluster to", &place))?;
-    if durable {
-        let synced = File::open(home.folder()).and_then(|folder| folder.sync_all());
-        synced.map_err(EmbeddedError::io("sync", home.folder()))?;
-    }
-    Ok(())
+    fs::rename(&unfinished, &place).map_err(EmbeddedError::io("move the new cluster to", &place))
 }
 
-async fn initdb(
-    programs: &Programs,
-    account: &Account,
-    folder: &Path,
-    locale: &str,
-    durable: bool,
-) -> Result<Output, EmbeddedError> {
+/// Writes a new cluster down to the disk, in the background and beyond our own end. A thousand files take seconds on a
+/// busy disk, which a newcomer would spend waiting for an empty database; what is committed meanwhile is written down
+/// as ever, and only a power cut in the first moments of a first start is not survived.
+pub(super) fn sync_in_background(home: &Home, programs: &Programs, account: &Account) {
+    let mut command = account.command(&programs.initdb());
+    command
+        .arg("--sync-only")
+        .arg("--pgdata")
+        .arg(home.cluster())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    if let Ok(mut child) = command.process_group(0).spawn() {
+        let folder = home.folder().to_owned();
+        std::thread::spawn(move || {
+            let synced = child.wait().and_then(|_| File::open(&folder)?.sync_all());
+            if let Err(refused) = synced {
+                tracing::warn!("the new database is not yet safe from a power cut: {refused}");
+            }
+        });
+    }
+}
+
+async fn initdb(programs: &Programs, account: &Account, folder: &Path, locale: &str) -> Result<Output, EmbeddedError> {
     let mut command = account.command(&programs.initdb());
     // Trust is for the socket, whose folder is the guard; nothing listens on TCP, and if it did, it would let nobody in.
     command.args([
@@ -78,15 +85,13 @@ async fn initdb(
         "--auth-host=reject",
         "--encoding=UTF8",
         "--no-instructions",
+        "--no-sync",
     ]);
     command
         .arg(format!("--username={NAME}"))
         .arg(format!("--locale={locale}"))
         .arg("--pgdata")
         .arg(folder);
-    if !durable {
-        command.arg("--no-sync");
-    }
     let mut command = tokio::process::Command::from(command);
     let output = command.kill_on_drop(true).output().await;
     output.map_err(EmbeddedError::io("run", &programs.initdb()))

@@ -95,7 +95,11 @@ impl Account {
         }
         // The shell enters it: whether a child enters its working directory before or after the switch is not ours to say.
         let mut command = self.command(Path::new("/bin/sh"));
-        command.args(["-c", "cd -- \"$1\"", "sh"]).arg(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["-c", "cd -- \"$1\"", "sh"])
+            .arg(folder)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         tokio::process::Command::from(command)
             .status()
             .await
