@@ -106,7 +106,8 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
 fn help() -> String {
     let mut text = String::from("What you can type:");
     for line in command::help() {
-        let _ = write!(text, "\n• {line}");
+        let words = [line.name, line.argument].join(" ");
+        let _ = write!(text, "\n• {}: {}", words.trim(), line.sentence);
     }
     text
 }

@@ -91,7 +91,7 @@ async fn listen(app: App, cancel: CancellationToken) {
             loop {
                 tokio::select! {
                     woken = wakes.next() => woken?,
-                    () = cancel.cancelled() => return sqlx::Result::Ok(()),
+                    () = cancel.cancelled() => return Ok::<(), sqlx::Error>(()),
                 }
                 app.wake();
             }

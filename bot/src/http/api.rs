@@ -196,7 +196,7 @@ pub async fn run(State(app): State<App>, headers: HeaderMap, Path(run): Path<Str
         return sentence(StatusCode::BAD_REQUEST, "A run's id is a UUID.");
     };
     let found = async {
-        let Some(run) = runs::get(&app.pool, id).await? else { return Ok(None) };
+        let Some(run) = runs::get(&app.pool, id).await? else { return Ok::<_, sqlx::Error>(None) };
         let transcript = Transcript::new(runs::steps(&app.pool, id, 0).await?);
         let lines: Vec<Value> = transcript
             .steps()
@@ -204,7 +204,7 @@ pub async fn run(State(app): State<App>, headers: HeaderMap, Path(run): Path<Str
             .map(|step| json!({ "seq": step.seq, "at": step.at, "line": transcript::line(&transcript, step), "step": step.kind }))
             .collect();
         let usage = transcript.usage();
-        sqlx::Result::Ok(Some(json!({ "run": run, "ticket": TicketId(run.ticket_id).to_string(), "usage": usage, "steps": lines })))
+        Ok(Some(json!({ "run": run, "ticket": TicketId(run.ticket_id).to_string(), "usage": usage, "steps": lines })))
     };
     match found.await {
         Ok(Some(value)) => Json(value).into_response(),

@@ -117,7 +117,7 @@ fn answered(done: anyhow::Result<()>) -> Response {
 }
 
 fn private(text: &str) -> Response {
-    axum::Json(json!({ "response_type": "ephemeral", "text": deskhand_adapters::slack::escape(text) })).into_response()
+    axum::Json(json!({ "response_type": "ephemeral", "text": deskhand_adapters::slack::escape::escape(text) })).into_response()
 }
 
 fn outsider(by: &Person) -> Option<String> {

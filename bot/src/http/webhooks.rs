@@ -40,7 +40,7 @@ pub async fn zendesk(State(app): State<App>, headers: HeaderMap, raw: Body) -> R
 }
 
 fn verify_zendesk(app: &App, headers: &HeaderMap, raw: &[u8]) -> Result<(), Refused> {
-    let secret = app.config.zendesk.as_ref().and_then(|zendesk| zendesk.webhook_secret.as_ref());
+    let secret = app.config.zendesk.as_ref().map(|zendesk| &zendesk.webhook_secret);
     let secret = secret.ok_or(Refused::NoSecret)?;
     signature::zendesk(
         secret.expose_secret(),

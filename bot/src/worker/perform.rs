@@ -12,7 +12,7 @@ use deskhand_core::next::Looking;
 use deskhand_core::step::{Outcome, StepKind};
 use deskhand_core::ticket::Author;
 use deskhand_core::tool::lookup::{self, Look};
-use futures_util::StreamExt;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -22,20 +22,22 @@ const SIDE_BY_SIDE: usize = 8;
 
 /// Performs the calls side by side; the outcomes stand in the order of the calls.
 pub async fn looks(app: &App, facts: &Facts, looks: &[Looking]) -> Vec<StepKind> {
-    futures_util::stream::iter(looks)
-        .map(|looking| async move {
-            let outcome = match look(app, facts, &looking.look).await {
-                Ok(outcome) => outcome,
-                Err(error) => {
-                    tracing::warn!(%error, "a look-up failed");
-                    Outcome::failed("The look-up failed just now; try it once more, or go on without it.")
-                }
-            };
-            StepKind::Outcome { call: looking.call, outcome }
-        })
-        .buffered(SIDE_BY_SIDE)
-        .collect()
-        .await
+    let mut steps = Vec::with_capacity(looks.len());
+    for some in looks.chunks(SIDE_BY_SIDE) {
+        steps.extend(join_all(some.iter().map(|looking| perform(app, facts, looking))).await);
+    }
+    steps
+}
+
+async fn perform(app: &App, facts: &Facts, looking: &Looking) -> StepKind {
+    let outcome = match look(app, facts, &looking.look).await {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tracing::warn!(%error, "a look-up failed");
+            Outcome::failed("The look-up failed just now; try it once more, or go on without it.")
+        }
+    };
+    StepKind::Outcome { call: looking.call, outcome }
 }
 
 async fn look(app: &App, facts: &Facts, look: &Look) -> sqlx::Result<Outcome> {

@@ -23,6 +23,15 @@ impl fmt::Display for TicketRef {
     }
 }
 
+impl std::str::FromStr for TicketRef {
+    type Err = CommandError;
+
+    fn from_str(text: &str) -> Result<Self, CommandError> {
+        let word = text.trim();
+        Self::read(word)?.ok_or_else(|| CommandError::NotATicket { word: tidy::clip(word) })
+    }
+}
+
 impl TicketRef {
     /// Reads one tidied word. `None` means that it does not look like a ticket at all and may be a keyword; an error
     /// means that it was meant as one and cannot be.
