@@ -18,8 +18,8 @@ mod sse;
 
 use std::time::Duration;
 
-pub use offline::Offline;
 pub use anthropic::{Anthropic, AnthropicConfig};
+pub use offline::Offline;
 pub use openai::{OpenAi, OpenAiConfig};
 
 /// What one call to a provider may cost in time and memory.

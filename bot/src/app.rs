@@ -75,12 +75,22 @@ impl Skills {
         if let Ok(rules) = std::fs::read_to_string(folder.join("RULES.md")) {
             all.rules = rules;
         }
-        let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path()).collect();
+        let mut entries: Vec<_> = std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|e| e.path())
+            .collect();
         entries.sort();
-        for file in entries.iter().map(|entry| entry.join("SKILL.md")).filter(|file| file.is_file()) {
-            match std::fs::read_to_string(&file).map_err(|error| error.to_string()).and_then(|text| {
-                deskhand_core::skill::parse(&text).map_err(|error| error.to_string())
-            }) {
+        for file in entries
+            .iter()
+            .map(|entry| entry.join("SKILL.md"))
+            .filter(|file| file.is_file())
+        {
+            match std::fs::read_to_string(&file)
+                .map_err(|error| error.to_string())
+                .and_then(|text| deskhand_core::skill::parse(&text).map_err(|error| error.to_string()))
+            {
                 Ok(skill) => all.skills.push(skill),
                 Err(why) => all.problems.push(format!("{}: {why}", file.display())),
             }
@@ -90,7 +100,10 @@ impl Skills {
 
     /// The playbooks that come with the program, for a start far from the checkout.
     pub fn built_in() -> Self {
-        let mut all = Self { rules: include_str!("../../skills/RULES.md").into(), ..Self::default() };
+        let mut all = Self {
+            rules: include_str!("../../skills/RULES.md").into(),
+            ..Self::default()
+        };
         for text in [
             include_str!("../../skills/escalation-rules/SKILL.md"),
             include_str!("../../skills/refunds/SKILL.md"),
@@ -116,10 +129,16 @@ pub struct Outside {
 
 impl App {
     pub fn new(config: Config, pool: PgPool, clock: Clock, outside: Outside) -> Self {
-        let skills =
-            if config.skills.is_dir() { Skills::read(&config.skills) } else { Skills::built_in() };
-        let mut categories: Vec<(String, String)> =
-            config.categories.iter().map(|(name, category)| (name.clone(), category.description.clone())).collect();
+        let skills = if config.skills.is_dir() {
+            Skills::read(&config.skills)
+        } else {
+            Skills::built_in()
+        };
+        let mut categories: Vec<(String, String)> = config
+            .categories
+            .iter()
+            .map(|(name, category)| (name.clone(), category.description.clone()))
+            .collect();
         if categories.is_empty() {
             categories = crate::outside::default_categories();
         }
@@ -134,7 +153,10 @@ impl App {
             slack: outside.slack,
             desks: outside.desks,
             skills,
-            prompt: Prompt { system, max_tokens: 4096 },
+            prompt: Prompt {
+                system,
+                max_tokens: 4096,
+            },
             zendesk_author: RwLock::new(OurAuthor::default()),
             runs_ready: Notify::new(),
             effects_ready: Notify::new(),
@@ -152,7 +174,10 @@ impl App {
     }
 
     pub async fn intake(&self) -> sqlx::Result<Intake> {
-        Ok(Intake { mode: self.mode().await?, quiet: self.config.limits.quiet_time.as_secs_f64() })
+        Ok(Intake {
+            mode: self.mode().await?,
+            quiet: self.config.limits.quiet_time.as_secs_f64(),
+        })
     }
 
     pub fn chat(&self, name: &str) -> Option<Arc<dyn Chat>> {
@@ -165,7 +190,10 @@ impl App {
     /// Where the cards of a tool are shown: `slack:C024BE91L`.
     pub fn card_lane(&self, tool: &str) -> Option<String> {
         self.slack.as_ref()?;
-        self.config.route(tool).channel.map(|channel| format!("slack:{channel}"))
+        self.config
+            .route(tool)
+            .channel
+            .map(|channel| format!("slack:{channel}"))
     }
 
     /// Where tickets have their header, and lines for the team go.
@@ -184,5 +212,8 @@ impl App {
 
 /// Applies the migrations.
 pub async fn migrate(pool: &PgPool) -> anyhow::Result<()> {
-    deskhand_adapters::postgres::MIGRATOR.run(pool).await.context("The database could not be migrated")
+    deskhand_adapters::postgres::MIGRATOR
+        .run(pool)
+        .await
+        .context("The database could not be migrated")
 }

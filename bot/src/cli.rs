@@ -76,7 +76,10 @@ enum Command {
 
 pub async fn main() -> ExitCode {
     let args = Args::parse();
-    let context = start::Context { config: args.config, json: args.json };
+    let context = start::Context {
+        config: args.config,
+        json: args.json,
+    };
     let done = match args.command {
         Command::Demo(demo) => demo::run(&context, &demo).await,
         Command::Serve(serve) => serve::run(&context, &serve).await,

@@ -36,7 +36,14 @@ pub async fn serve(app: &App, asked: &Asked) -> anyhow::Result<String> {
         Some(text) => Ok(text),
         None => {
             let body = serde_json::to_vec(asked)?;
-            inbox::keep(&app.pool, asked.actor.surface.as_str(), "command", &asked.delivery, &body).await?;
+            inbox::keep(
+                &app.pool,
+                asked.actor.surface.as_str(),
+                "command",
+                &asked.delivery,
+                &body,
+            )
+            .await?;
             app.wake();
             Ok("Checking your rights; the answer follows in a moment.".into())
         }
@@ -71,10 +78,12 @@ pub async fn run(app: &App, asked: &Asked) -> anyhow::Result<Option<String>> {
 pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Result<String> {
     match command {
         Command::Help => Ok(help()),
-        Command::Triage { ticket, instruction } => on(app, ticket, async |id| {
-            triage(app, actor, id, instruction.as_deref()).await
-        })
-        .await,
+        Command::Triage { ticket, instruction } => {
+            on(app, ticket, async |id| {
+                triage(app, actor, id, instruction.as_deref()).await
+            })
+            .await
+        }
         Command::New(ticket) => on(app, ticket, async |id| fresh(app, id).await).await,
         Command::Resume(ticket) => on(app, ticket, async |id| triage(app, actor, id, None).await).await,
         Command::Stop(ticket) => on(app, ticket, async |id| stop(app, actor, id).await).await,
@@ -119,17 +128,24 @@ where
 {
     match resolve(app, reference).await? {
         Some(id) => act(id).await,
-        None => Ok(format!("There is no ticket {reference} here. Type list to see what there is.")),
+        None => Ok(format!(
+            "There is no ticket {reference} here. Type list to see what there is."
+        )),
     }
 }
 
 async fn triage(app: &App, actor: &Actor, ticket: TicketId, instruction: Option<&str>) -> anyhow::Result<String> {
-    let open = runs::of_ticket(&app.pool, ticket).await?.into_iter().find(|run| {
-        matches!(run.state.as_str(), "queued" | "running" | "waiting")
-    });
+    let open = runs::of_ticket(&app.pool, ticket)
+        .await?
+        .into_iter()
+        .find(|run| matches!(run.state.as_str(), "queued" | "running" | "waiting"));
     if let (Some(run), None) = (&open, instruction) {
         let waits = waits(app, ticket).await?;
-        let waits = if waits.is_empty() { String::new() } else { format!(" It waits for {}.", waits.join(", ")) };
+        let waits = if waits.is_empty() {
+            String::new()
+        } else {
+            format!(" It waits for {}.", waits.join(", "))
+        };
         return Ok(format!("{ticket} is at work: its run is {}.{waits}", run.state));
     }
     let step = instruction.map(|text| StepKind::Instructed {
@@ -183,7 +199,11 @@ async fn stop(app: &App, actor: &Actor, ticket: TicketId) -> anyhow::Result<Stri
     let late = outbox::being_sent(&mut tx, ticket).await?;
     tx.commit().await?;
     app.wake();
-    let late = if late { " Something was on its way already: too late for that." } else { "" };
+    let late = if late {
+        " Something was on its way already: too late for that."
+    } else {
+        ""
+    };
     Ok(match runs.is_empty() {
         true => format!("Nothing was at work on {ticket}; whatever waited is withdrawn.{late}"),
         false => format!("{ticket} is stopped; whatever waited is withdrawn.{late}"),
@@ -197,8 +217,14 @@ async fn take(app: &App, actor: &Actor, ticket: TicketId) -> anyhow::Result<Stri
     let late = outbox::being_sent(&mut tx, ticket).await?;
     tx.commit().await?;
     app.wake();
-    let late = if late { " A reply was on its way already: too late for that one." } else { "" };
-    Ok(format!("{ticket} is yours; I keep my hands off it until release {ticket}.{late}"))
+    let late = if late {
+        " A reply was on its way already: too late for that one."
+    } else {
+        ""
+    };
+    Ok(format!(
+        "{ticket} is yours; I keep my hands off it until release {ticket}.{late}"
+    ))
 }
 
 async fn release(app: &App, ticket: TicketId) -> anyhow::Result<String> {
@@ -215,11 +241,20 @@ async fn release(app: &App, ticket: TicketId) -> anyhow::Result<String> {
 }
 
 async fn show_ticket(app: &App, ticket: TicketId) -> anyhow::Result<String> {
-    let Some(whole) = tickets::get(&app.pool, ticket).await? else { return Ok(format!("There is no ticket {ticket}.")) };
+    let Some(whole) = tickets::get(&app.pool, ticket).await? else {
+        return Ok(format!("There is no ticket {ticket}."));
+    };
     let t = &whole.ticket;
-    let mut text = format!("{} · {} · {} · from {} · {}", t.id, t.subject, t.state, t.requester, t.outside);
+    let mut text = format!(
+        "{} · {} · {} · from {} · {}",
+        t.id, t.subject, t.state, t.requester, t.outside
+    );
     if let Some(triage) = &t.triage {
-        let team = if triage.team.is_empty() { "no team" } else { &triage.team };
+        let team = if triage.team.is_empty() {
+            "no team"
+        } else {
+            &triage.team
+        };
         let _ = write!(
             text,
             "\n{} · {} · {} · {} · {} ({:.0} % sure): {}",
@@ -238,8 +273,21 @@ async fn show_ticket(app: &App, ticket: TicketId) -> anyhow::Result<String> {
     for waiting in waits(app, ticket).await? {
         let _ = write!(text, "\nWaits: {waiting}");
     }
-    for comment in tickets::comments(&app.pool, ticket, 0).await?.iter().rev().take(3).rev() {
-        let body: String = comment.body.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(300).collect();
+    for comment in tickets::comments(&app.pool, ticket, 0)
+        .await?
+        .iter()
+        .rev()
+        .take(3)
+        .rev()
+    {
+        let body: String = comment
+            .body
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .chars()
+            .take(300)
+            .collect();
         let inside = if comment.public { "" } else { ", internal" };
         let _ = write!(text, "\n— {} ({}{inside}): {body}", comment.author_name, comment.author);
     }
@@ -253,9 +301,23 @@ async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<String> {
     }
     let mut text = format!("Runs of {ticket}, newest first:");
     for (n, run) in runs.iter().enumerate() {
-        let ending = run.ending.as_deref().map(|ending| format!(", {ending}")).unwrap_or_default();
-        let error = if run.error.is_empty() { String::new() } else { format!(" ({})", run.error) };
-        let _ = write!(text, "\n• {} · {}{ending} · {}{error}", run.id, run.state, run.created_at.format("%F %H:%M UTC"));
+        let ending = run
+            .ending
+            .as_deref()
+            .map(|ending| format!(", {ending}"))
+            .unwrap_or_default();
+        let error = if run.error.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", run.error)
+        };
+        let _ = write!(
+            text,
+            "\n• {} · {}{ending} · {}{error}",
+            run.id,
+            run.state,
+            run.created_at.format("%F %H:%M UTC")
+        );
         if n == 0 {
             let transcript = Transcript::new(runs::steps(&app.pool, deskhand_core::id::RunId(run.id), 0).await?);
             for step in transcript.steps() {
@@ -271,7 +333,12 @@ async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<String> {
 async fn list(app: &App, filter: &command::Filter) -> anyhow::Result<String> {
     let rows = tickets::list(
         &app.pool,
-        &Filter { state: filter.state, priority: filter.priority.map(|p| p.as_str()), most: 200, ..Filter::default() },
+        &Filter {
+            state: filter.state,
+            priority: filter.priority.map(|p| p.as_str()),
+            most: 200,
+            ..Filter::default()
+        },
     )
     .await?;
     let words = filter.words.to_lowercase();
@@ -309,15 +376,33 @@ async fn status(app: &App) -> anyhow::Result<String> {
     let mut text = format!("Mode {}, model {}.", app.mode().await?, app.model.name());
     let counts = runs::counts(&app.pool).await?;
     let counts: Vec<String> = counts.into_iter().map(|(state, n)| format!("{n} {state}")).collect();
-    let _ = write!(text, "\nRuns: {}.", if counts.is_empty() { "none yet".into() } else { counts.join(", ") });
+    let _ = write!(
+        text,
+        "\nRuns: {}.",
+        if counts.is_empty() {
+            "none yet".into()
+        } else {
+            counts.join(", ")
+        }
+    );
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();
     let _ = write!(text, "\nApprovals that wait: {open}.");
     let effects = outbox::list(&app.pool, None).await?;
-    let troubled = effects.iter().filter(|effect| matches!(effect.state.as_str(), "dead" | "unknown")).count();
-    let _ = write!(text, "\nEffects on their way: {}; in trouble: {troubled}.", effects.len() - troubled);
+    let troubled = effects
+        .iter()
+        .filter(|effect| matches!(effect.state.as_str(), "dead" | "unknown"))
+        .count();
+    let _ = write!(
+        text,
+        "\nEffects on their way: {}; in trouble: {troubled}.",
+        effects.len() - troubled
+    );
     let unmapped = inbox::unmapped(&app.pool).await?.len();
     if unmapped > 0 {
-        let _ = write!(text, "\nDeliveries that could not be mapped: {unmapped} (see deskhand inbox).");
+        let _ = write!(
+            text,
+            "\nDeliveries that could not be mapped: {unmapped} (see deskhand inbox)."
+        );
     }
     Ok(text)
 }
@@ -329,17 +414,23 @@ async fn list_approvals(app: &App, actor: &Actor, which: Which) -> anyhow::Resul
         let wanted = match which {
             Which::AllOpen => true,
             Which::Overdue => row.expires_at.is_some_and(|at| at - now < chrono::TimeDelta::hours(1)),
-            Which::Mine => {
-                people::on_list(app, app.config.route(&row.tool).approvers, actor).await? == Membership::Yes
-            }
+            Which::Mine => people::on_list(app, app.config.route(&row.tool).approvers, actor).await? == Membership::Yes,
         };
         if wanted {
             let age = now - row.created_at;
-            let age = if age.num_hours() > 0 { format!("{} h", age.num_hours()) } else { format!("{} min", age.num_minutes()) };
+            let age = if age.num_hours() > 0 {
+                format!("{} h", age.num_hours())
+            } else {
+                format!("{} min", age.num_minutes())
+            };
             lines.push(format!("{} · for {age}", show::title(row.id, row.ticket, &row.effect)));
         }
     }
-    Ok(if lines.is_empty() { "Nothing waits for a decision.".into() } else { lines.join("\n") })
+    Ok(if lines.is_empty() {
+        "Nothing waits for a decision.".into()
+    } else {
+        lines.join("\n")
+    })
 }
 
 async fn kb(app: &App, query: &str) -> anyhow::Result<String> {
@@ -349,16 +440,32 @@ async fn kb(app: &App, query: &str) -> anyhow::Result<String> {
     }
     let lines: Vec<String> = found
         .iter()
-        .map(|hit| format!("{} · {} ({})\n    {}", hit.id, hit.title, hit.language, hit.snippet.replace('\n', " ")))
+        .map(|hit| {
+            format!(
+                "{} · {} ({})\n    {}",
+                hit.id,
+                hit.title,
+                hit.language,
+                hit.snippet.replace('\n', " ")
+            )
+        })
         .collect();
     Ok(lines.join("\n"))
 }
 
 fn skills(app: &App) -> String {
-    let mut lines: Vec<String> =
-        app.skills.skills.iter().map(|skill| format!("• {}: {}", skill.name, skill.description)).collect();
+    let mut lines: Vec<String> = app
+        .skills
+        .skills
+        .iter()
+        .map(|skill| format!("• {}: {}", skill.name, skill.description))
+        .collect();
     lines.extend(app.skills.problems.iter().map(|problem| format!("✗ {problem}")));
-    if lines.is_empty() { "No skills are loaded.".into() } else { lines.join("\n") }
+    if lines.is_empty() {
+        "No skills are loaded.".into()
+    } else {
+        lines.join("\n")
+    }
 }
 
 async fn grants(app: &App) -> anyhow::Result<String> {
@@ -369,7 +476,10 @@ async fn grants(app: &App) -> anyhow::Result<String> {
     let lines: Vec<String> = grants
         .iter()
         .map(|grant| {
-            let until = grant.until.map(|at| format!(" until {}", at.format("%F %H:%M UTC"))).unwrap_or_default();
+            let until = grant
+                .until
+                .map(|at| format!(" until {}", at.format("%F %H:%M UTC")))
+                .unwrap_or_default();
             let args = serde_json::Value::Object(grant.args.clone());
             format!("{} · {} {args} by {}{until}", grant.id, grant.tool, grant.by)
         })
@@ -382,6 +492,9 @@ async fn set_mode(app: &App, actor: &Actor, mode: Mode) -> anyhow::Result<String
     Ok(match mode {
         Mode::Shadow => "The mode is shadow: nothing leaves the house, everything is recorded.".into(),
         Mode::Ask => "The mode is ask: replies wait for a supervisor.".into(),
-        Mode::Auto => "The mode is auto: replies that triage calls auto_reply go out unasked, unless an inspector marks them.".into(),
+        Mode::Auto => {
+            "The mode is auto: replies that triage calls auto_reply go out unasked, unless an inspector marks them."
+                .into()
+        }
     })
 }

@@ -30,7 +30,14 @@ pub async fn decide(app: &App, wanted: &Wanted) -> anyhow::Result<Answer> {
         Some(answer) => Ok(answer),
         None => {
             let body = serde_json::to_vec(wanted)?;
-            inbox::keep(&app.pool, wanted.actor.surface.as_str(), "click", &wanted.delivery, &body).await?;
+            inbox::keep(
+                &app.pool,
+                wanted.actor.surface.as_str(),
+                "click",
+                &wanted.delivery,
+                &body,
+            )
+            .await?;
             Ok(Answer::Checking)
         }
     }
@@ -38,7 +45,9 @@ pub async fn decide(app: &App, wanted: &Wanted) -> anyhow::Result<Answer> {
 
 /// `None` when it cannot be decided now: a lock was not had in time, or a group must be looked up first.
 pub async fn try_decide(app: &App, wanted: &Wanted) -> anyhow::Result<Option<Answer>> {
-    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else { return Ok(Some(Answer::Unknown)) };
+    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else {
+        return Ok(Some(Answer::Unknown));
+    };
     let listed = match people::on_list(app, app.config.route(&tool).approvers, &wanted.actor).await? {
         Membership::Yes => true,
         Membership::No => false,
@@ -83,7 +92,15 @@ pub async fn tell(app: &App, wanted: &Wanted, given: &Answer) -> anyhow::Result<
         | Answer::Checking
         | Answer::Unknown => {
             let text = given.sentence(wanted.approval);
-            answer(app, wanted.actor.surface, AnswerTo { text, ..wanted.answer.clone() }).await
+            answer(
+                app,
+                wanted.actor.surface,
+                AnswerTo {
+                    text,
+                    ..wanted.answer.clone()
+                },
+            )
+            .await
         }
     }
 }

@@ -28,21 +28,42 @@ const API_LIMIT: usize = 1024 * 1024;
 
 pub fn router(app: App) -> Router {
     Router::new()
-        .route("/webhooks/zendesk", post(webhooks::zendesk).layer(DefaultBodyLimit::max(WEBHOOK_LIMIT)))
-        .route("/slack/events", post(slack::events).layer(DefaultBodyLimit::max(SLACK_LIMIT)))
-        .route("/slack/interactions", post(slack::interactions).layer(DefaultBodyLimit::max(SLACK_LIMIT)))
-        .route("/slack/commands", post(slack::commands).layer(DefaultBodyLimit::max(SLACK_LIMIT)))
-        .route("/api/tickets", post(api::open).get(api::list).layer(DefaultBodyLimit::max(API_LIMIT)))
+        .route(
+            "/webhooks/zendesk",
+            post(webhooks::zendesk).layer(DefaultBodyLimit::max(WEBHOOK_LIMIT)),
+        )
+        .route(
+            "/slack/events",
+            post(slack::events).layer(DefaultBodyLimit::max(SLACK_LIMIT)),
+        )
+        .route(
+            "/slack/interactions",
+            post(slack::interactions).layer(DefaultBodyLimit::max(SLACK_LIMIT)),
+        )
+        .route(
+            "/slack/commands",
+            post(slack::commands).layer(DefaultBodyLimit::max(SLACK_LIMIT)),
+        )
+        .route(
+            "/api/tickets",
+            post(api::open).get(api::list).layer(DefaultBodyLimit::max(API_LIMIT)),
+        )
         .route("/api/tickets/{ticket}", get(api::ticket))
         .route("/api/runs/{run}", get(api::run))
         .route("/api/approvals", get(api::approvals))
-        .route("/api/approvals/{approval}/decide", post(api::decide).layer(DefaultBodyLimit::max(API_LIMIT)))
+        .route(
+            "/api/approvals/{approval}/decide",
+            post(api::decide).layer(DefaultBodyLimit::max(API_LIMIT)),
+        )
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(health::metrics))
         .fallback(nothing_here)
         .layer(CatchPanicLayer::new())
-        .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(30)))
+        .layer(TimeoutLayer::with_status_code(
+            StatusCode::SERVICE_UNAVAILABLE,
+            Duration::from_secs(30),
+        ))
         .with_state(app)
 }
 
@@ -58,8 +79,13 @@ fn sentence(status: StatusCode, text: impl Into<String>) -> Response {
 /// Something of ours failed: the sender may try again in a moment.
 fn unavailable(error: &dyn std::fmt::Display) -> Response {
     tracing::error!(%error, "a request could not be served");
-    let mut response = sentence(StatusCode::SERVICE_UNAVAILABLE, "Not available just now; try again in a moment.");
-    response.headers_mut().insert("retry-after", axum::http::HeaderValue::from_static("5"));
+    let mut response = sentence(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "Not available just now; try again in a moment.",
+    );
+    response
+        .headers_mut()
+        .insert("retry-after", axum::http::HeaderValue::from_static("5"));
     response
 }
 

@@ -28,7 +28,11 @@ pub async fn serve(app: &App) -> anyhow::Result<usize> {
             Ok(false) if row.attempts < TRIES => {}
             Ok(false) => inbox::end_kept(&app.pool, row.id, Some("it could not be served in time")).await?,
             Err(error) => {
-                tracing::error!(inbox.id = row.id, error = format!("{error:#}"), "a kept click or command failed");
+                tracing::error!(
+                    inbox.id = row.id,
+                    error = format!("{error:#}"),
+                    "a kept click or command failed"
+                );
                 if row.attempts >= TRIES {
                     inbox::end_kept(&app.pool, row.id, Some(&format!("{error:#}"))).await?;
                 }
@@ -53,7 +57,8 @@ async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
         Membership::No => decisions::press(app, &wanted, false).await?,
         // What cannot be checked is refused, and said so.
         Membership::Unknown(_) => {
-            let why = "Your rights could not be checked just now, so nothing was changed. Try again in a minute.".into();
+            let why =
+                "Your rights could not be checked just now, so nothing was changed. Try again in a minute.".into();
             Some(Answer::NotAllowed { why })
         }
     };
@@ -64,12 +69,23 @@ async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
 
 async fn command(app: &App, body: &[u8]) -> anyhow::Result<bool> {
     let asked: Asked = serde_json::from_slice(body)?;
-    let list: Vec<_> = app.config.admins.iter().chain(app.config.team.iter().flatten()).cloned().collect();
+    let list: Vec<_> = app
+        .config
+        .admins
+        .iter()
+        .chain(app.config.team.iter().flatten())
+        .cloned()
+        .collect();
     people::look_up(app, &list, &asked.actor).await?;
     let text = match commands::run(app, &asked).await? {
         Some(text) => text,
         None => "Your rights could not be checked just now. Try again in a minute.".into(),
     };
-    answer(app, asked.actor.surface, crate::worker::AnswerTo { text, ..asked.answer }).await?;
+    answer(
+        app,
+        asked.actor.surface,
+        crate::worker::AnswerTo { text, ..asked.answer },
+    )
+    .await?;
     Ok(true)
 }

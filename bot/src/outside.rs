@@ -31,27 +31,53 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
     });
     let mut desks: BTreeMap<Source, Arc<dyn Desk>> = BTreeMap::new();
     if let Some(zendesk) = &config.zendesk {
-        let mut settings =
-            ZendeskConfig::new(zendesk.url.clone(), zendesk.email.clone(), zendesk.api_token.clone());
+        let mut settings = ZendeskConfig::new(zendesk.url.clone(), zendesk.email.clone(), zendesk.api_token.clone());
         let clock = clock.clone();
         settings.clock = Arc::new(move || clock.now());
         let desk = Zendesk::new(settings).map_err(|error| anyhow::anyhow!("ZENDESK_URL: {error}"))?;
         desks.insert(Source::Zendesk, Arc::new(desk));
     }
-    Ok(Outside { model, fallback, slack, desks })
+    Ok(Outside {
+        model,
+        fallback,
+        slack,
+        desks,
+    })
 }
 
 fn anthropic(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
-    let api_key = config.anthropic.api_key.clone().context("ANTHROPIC_API_KEY is not set")?;
-    let base_url: Url = config.anthropic.base_url.parse().context("ANTHROPIC_BASE_URL is not an address")?;
-    let model = Anthropic::new(AnthropicConfig { base_url, api_key, model: name.into(), limits: Limits::default() })?;
+    let api_key = config
+        .anthropic
+        .api_key
+        .clone()
+        .context("ANTHROPIC_API_KEY is not set")?;
+    let base_url: Url = config
+        .anthropic
+        .base_url
+        .parse()
+        .context("ANTHROPIC_BASE_URL is not an address")?;
+    let model = Anthropic::new(AnthropicConfig {
+        base_url,
+        api_key,
+        model: name.into(),
+        limits: Limits::default(),
+    })?;
     Ok(Arc::new(model))
 }
 
 fn openai(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
     let api_key = config.openai.api_key.clone();
-    let base_url: Url = config.openai.base_url.parse().context("OPENAI_BASE_URL is not an address")?;
-    let model = OpenAi::new(OpenAiConfig { base_url, api_key, model: name.into(), limits: Limits::default() })?;
+    let base_url: Url = config
+        .openai
+        .base_url
+        .parse()
+        .context("OPENAI_BASE_URL is not an address")?;
+    let model = OpenAi::new(OpenAiConfig {
+        base_url,
+        api_key,
+        model: name.into(),
+        limits: Limits::default(),
+    })?;
     Ok(Arc::new(model))
 }
 
@@ -74,7 +100,10 @@ pub fn offline_model(config: &Config) -> offline::Offline {
 
 /// Name and description of the categories that hold where the settings name none.
 pub fn default_categories() -> Vec<(String, String)> {
-    offline::default_categories().into_iter().map(|category| (category.name, category.description)).collect()
+    offline::default_categories()
+        .into_iter()
+        .map(|category| (category.name, category.description))
+        .collect()
 }
 
 /// Asks Zendesk who we are there, so that our own comments are told from people's. Until it answers, they are recognised
@@ -92,6 +121,8 @@ pub async fn learn_who_we_are(app: &App) {
     };
     match who {
         Ok(ours) => *app.zendesk_author.write().await = ours,
-        Err(error) => tracing::warn!(%error, "Zendesk could not be asked who we are there; trying again at the next start"),
+        Err(error) => {
+            tracing::warn!(%error, "Zendesk could not be asked who we are there; trying again at the next start")
+        }
     }
 }

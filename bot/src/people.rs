@@ -17,7 +17,11 @@ pub async fn on_list(app: &App, list: &[Who], actor: &Actor) -> sqlx::Result<Mem
     let (member, stale) = roster::groups_of(&app.pool, &actor.id, &groups, app.clock.moved()).await?;
     Ok(membership(list, actor, &|group| {
         let name = key(group);
-        if stale.contains(&name) { None } else { Some(member.contains(&name)) }
+        if stale.contains(&name) {
+            None
+        } else {
+            Some(member.contains(&name))
+        }
     }))
 }
 
@@ -58,7 +62,9 @@ pub async fn may_command(app: &App, authority: Authority, actor: &Actor) -> sqlx
 /// Asks the chat about the groups of a list and about the person, and keeps the answers. What the chat does not answer
 /// stays unknown.
 pub async fn look_up(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<()> {
-    let Some(chat) = app.chat(actor.surface.as_str()) else { return Ok(()) };
+    let Some(chat) = app.chat(actor.surface.as_str()) else {
+        return Ok(());
+    };
     for group in groups(list).filter(|group| group.surface() == actor.surface) {
         match chat.members(group.id()).await {
             Ok(people) => roster::sync_group(&app.pool, &key(group), &people, app.clock.moved()).await?,
@@ -83,7 +89,9 @@ pub fn all_groups(app: &App) -> Vec<Group> {
         .filter_map(|rule| rule.approvers.as_deref())
         .chain([app.config.approvers.as_slice(), app.config.admins.as_slice()])
         .chain(app.config.team.as_deref());
-    let mut all: Vec<Group> = lists.flat_map(|list| groups(list).cloned().collect::<Vec<_>>()).collect();
+    let mut all: Vec<Group> = lists
+        .flat_map(|list| groups(list).cloned().collect::<Vec<_>>())
+        .collect();
     all.sort();
     all.dedup();
     all

@@ -98,8 +98,12 @@ pub enum Answer {
     Decided(Decision),
     AlreadyDecided(Decision),
     Expired,
-    Withdrawn { reason: String },
-    NotAllowed { why: String },
+    Withdrawn {
+        reason: String,
+    },
+    NotAllowed {
+        why: String,
+    },
     /// The card was made from another effect than the approval now holds.
     Stale,
     /// Kept; a worker decides it in a moment.
@@ -114,13 +118,18 @@ impl Answer {
             Self::Decided(decision) => format!("{id} {} by {}.", decision.state, decision.by_name),
             Self::AlreadyDecided(decision) => {
                 let at = decision.at.format("%H:%M UTC");
-                format!("{id} was already {} by {} at {at}. Your click changed nothing.", decision.state, decision.by_name)
+                format!(
+                    "{id} was already {} by {} at {at}. Your click changed nothing.",
+                    decision.state, decision.by_name
+                )
             }
             Self::Expired => format!("{id} expired before you clicked; nothing was sent."),
             Self::Withdrawn { reason } if reason.is_empty() => format!("{id} was withdrawn; nothing was sent."),
             Self::Withdrawn { reason } => format!("{id} was withdrawn: {reason}. Nothing was sent."),
             Self::NotAllowed { why } => why.clone(),
-            Self::Stale => format!("{id} has changed since this card was drawn. Look at the newest card and decide there."),
+            Self::Stale => {
+                format!("{id} has changed since this card was drawn. Look at the newest card and decide there.")
+            }
             Self::Checking => format!("{id}: checking; the answer follows in a moment."),
             Self::Unknown => format!("There is no approval {id} here."),
         }
@@ -157,17 +166,24 @@ pub struct Click<'a> {
 pub fn decide(standing: &Standing<'_>, click: &Click<'_>) -> Answer {
     if !click.listed {
         return Answer::NotAllowed {
-            why: format!("You are not on the list of those who may decide {}. Nothing was changed.", standing.id),
+            why: format!(
+                "You are not on the list of those who may decide {}. Nothing was changed.",
+                standing.id
+            ),
         };
     }
     if standing.recorded {
-        return Answer::NotAllowed { why: format!("{} is only shown: the bot is in shadow mode.", standing.id) };
+        return Answer::NotAllowed {
+            why: format!("{} is only shown: the bot is in shadow mode.", standing.id),
+        };
     }
     match (standing.state, standing.decision) {
         (ApprovalState::Open, _) => {}
         (ApprovalState::Expired, _) => return Answer::Expired,
         (ApprovalState::Withdrawn | ApprovalState::Superseded, decision) => {
-            return Answer::Withdrawn { reason: decision.map(|d| d.reason.clone()).unwrap_or_default() };
+            return Answer::Withdrawn {
+                reason: decision.map(|d| d.reason.clone()).unwrap_or_default(),
+            };
         }
         (ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Rejected, Some(decision)) => {
             return Answer::AlreadyDecided(decision.clone());
@@ -177,22 +193,32 @@ pub fn decide(standing: &Standing<'_>, click: &Click<'_>) -> Answer {
     if standing.expires_at.is_some_and(|at| at <= click.now) {
         return Answer::Expired;
     }
-    if click.digest.is_some_and(|digest| digest.is_empty() || !standing.digest.starts_with(digest)) {
+    if click
+        .digest
+        .is_some_and(|digest| digest.is_empty() || !standing.digest.starts_with(digest))
+    {
         return Answer::Stale;
     }
     let own = standing.instructed_by.is_some_and(|by| by == click.actor.key());
     if own && !matches!(click.wish, Wish::Reject { .. }) {
         return Answer::NotAllowed {
-            why: format!("{} came from your own instruction, so somebody else must decide it.", standing.id),
+            why: format!(
+                "{} came from your own instruction, so somebody else must decide it.",
+                standing.id
+            ),
         };
     }
     let (state, reason, edited) = match click.wish {
         Wish::Approve => (ApprovalState::Approved, String::new(), None),
         Wish::Edit { text } if text.trim().is_empty() => {
-            return Answer::NotAllowed { why: "An empty text cannot be sent; reject it instead.".into() };
+            return Answer::NotAllowed {
+                why: "An empty text cannot be sent; reject it instead.".into(),
+            };
         }
         Wish::Edit { text } if text.chars().count() > crate::tool::reply::LONGEST_REPLY => {
-            return Answer::NotAllowed { why: "The text is longer than a reply may be (16,000 characters).".into() };
+            return Answer::NotAllowed {
+                why: "The text is longer than a reply may be (16,000 characters).".into(),
+            };
         }
         Wish::Edit { text } => (ApprovalState::Edited, String::new(), Some(text.trim().to_owned())),
         Wish::Reject { reason } => (ApprovalState::Rejected, reason.trim().to_owned(), None),
@@ -214,7 +240,13 @@ mod tests {
     const DIGEST: &str = "0123456789abcdef";
 
     fn sam() -> Actor {
-        Actor { surface: Surface::Slack, id: "U1".into(), name: "sam".into(), workspace: None, roles: Vec::new() }
+        Actor {
+            surface: Surface::Slack,
+            id: "U1".into(),
+            name: "sam".into(),
+            workspace: None,
+            roles: Vec::new(),
+        }
     }
 
     fn open() -> Standing<'static> {
@@ -245,9 +277,15 @@ mod tests {
 
     #[test]
     fn the_first_click_decides_and_a_later_one_names_it() {
-        let Answer::Decided(first) = click(&open(), Wish::Approve, |_| {}) else { panic!("it is open") };
+        let Answer::Decided(first) = click(&open(), Wish::Approve, |_| {}) else {
+            panic!("it is open")
+        };
         assert_eq!((first.state, first.by.as_str()), (ApprovalState::Approved, "slack:U1"));
-        let decided = Standing { state: ApprovalState::Approved, decision: Some(&first), ..open() };
+        let decided = Standing {
+            state: ApprovalState::Approved,
+            decision: Some(&first),
+            ..open()
+        };
         let second = click(&decided, Wish::Reject { reason: "no".into() }, |_| {});
         assert_eq!(second, Answer::AlreadyDecided(first.clone()));
         assert!(second.sentence(ApprovalId(17)).contains("already approved by sam"));
@@ -256,7 +294,14 @@ mod tests {
     #[test]
     fn strangers_are_told_nothing_but_that_they_may_not() {
         for state in ApprovalState::ALL {
-            let answer = click(&Standing { state: *state, ..open() }, Wish::Approve, |click| click.listed = false);
+            let answer = click(
+                &Standing {
+                    state: *state,
+                    ..open()
+                },
+                Wish::Approve,
+                |click| click.listed = false,
+            );
             assert!(matches!(answer, Answer::NotAllowed { .. }), "{state}");
         }
     }
@@ -266,26 +311,47 @@ mod tests {
         let at = DateTime::UNIX_EPOCH + chrono::TimeDelta::hours(1);
         assert_eq!(click(&open(), Wish::Approve, |click| click.now = at), Answer::Expired);
         let before = at - chrono::TimeDelta::milliseconds(1);
-        assert!(matches!(click(&open(), Wish::Approve, |click| click.now = before), Answer::Decided(_)));
+        assert!(matches!(
+            click(&open(), Wish::Approve, |click| click.now = before),
+            Answer::Decided(_)
+        ));
     }
 
     #[test]
     fn a_card_of_another_effect_decides_nothing() {
-        assert_eq!(click(&open(), Wish::Approve, |click| click.digest = Some("ffffffffffff")), Answer::Stale);
-        assert_eq!(click(&open(), Wish::Approve, |click| click.digest = Some("")), Answer::Stale);
+        assert_eq!(
+            click(&open(), Wish::Approve, |click| click.digest = Some("ffffffffffff")),
+            Answer::Stale
+        );
+        assert_eq!(
+            click(&open(), Wish::Approve, |click| click.digest = Some("")),
+            Answer::Stale
+        );
     }
 
     #[test]
     fn nobody_approves_what_they_asked_for_but_they_may_reject_it() {
-        let own = Standing { instructed_by: Some("slack:U1"), ..open() };
+        let own = Standing {
+            instructed_by: Some("slack:U1"),
+            ..open()
+        };
         assert!(matches!(click(&own, Wish::Approve, |_| {}), Answer::NotAllowed { .. }));
-        assert!(matches!(click(&own, Wish::Edit { text: "x".into() }, |_| {}), Answer::NotAllowed { .. }));
-        assert!(matches!(click(&own, Wish::Reject { reason: String::new() }, |_| {}), Answer::Decided(_)));
+        assert!(matches!(
+            click(&own, Wish::Edit { text: "x".into() }, |_| {}),
+            Answer::NotAllowed { .. }
+        ));
+        assert!(matches!(
+            click(&own, Wish::Reject { reason: String::new() }, |_| {}),
+            Answer::Decided(_)
+        ));
     }
 
     #[test]
     fn an_edit_needs_words() {
-        assert!(matches!(click(&open(), Wish::Edit { text: " \n".into() }, |_| {}), Answer::NotAllowed { .. }));
+        assert!(matches!(
+            click(&open(), Wish::Edit { text: " \n".into() }, |_| {}),
+            Answer::NotAllowed { .. }
+        ));
         let Answer::Decided(decision) = click(&open(), Wish::Edit { text: " Hello ".into() }, |_| {}) else {
             panic!("it is open")
         };
@@ -294,7 +360,13 @@ mod tests {
 
     #[test]
     fn what_shadow_mode_shows_cannot_be_decided() {
-        let shadow = Standing { recorded: true, ..open() };
-        assert!(matches!(click(&shadow, Wish::Approve, |_| {}), Answer::NotAllowed { .. }));
+        let shadow = Standing {
+            recorded: true,
+            ..open()
+        };
+        assert!(matches!(
+            click(&shadow, Wish::Approve, |_| {}),
+            Answer::NotAllowed { .. }
+        ));
     }
 }

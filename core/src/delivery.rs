@@ -21,20 +21,34 @@ pub struct Ground {
 pub enum Judgement {
     Go,
     /// It must not be sent any more; one sentence why. The run wakes.
-    Withdraw { why: String },
+    Withdraw {
+        why: String,
+    },
     /// The ticket is closed for good: nothing can be added.
-    Closed { why: String },
+    Closed {
+        why: String,
+    },
 }
 
 /// `heard` are the outside ids of the comments that the model had heard, and of our own. A changed `updated_at` alone
 /// never withdraws.
 pub fn judge(present: &DeskTicket, ground: &Ground, heard: &BTreeSet<String>) -> Judgement {
     if let Some(into) = &present.merged_into {
-        return Judgement::Withdraw { why: format!("the ticket was merged into {into}") };
+        return Judgement::Withdraw {
+            why: format!("the ticket was merged into {into}"),
+        };
     }
     match present.status {
-        DeskStatus::Closed => return Judgement::Closed { why: "the ticket is closed; it takes no more comments".into() },
-        DeskStatus::Solved => return Judgement::Withdraw { why: "the ticket was solved meanwhile".into() },
+        DeskStatus::Closed => {
+            return Judgement::Closed {
+                why: "the ticket is closed; it takes no more comments".into(),
+            };
+        }
+        DeskStatus::Solved => {
+            return Judgement::Withdraw {
+                why: "the ticket was solved meanwhile".into(),
+            };
+        }
         DeskStatus::Open | DeskStatus::Pending => {}
     }
     let unseen = present.comments.iter().rev().find(|comment| {
@@ -51,9 +65,9 @@ pub fn judge(present: &DeskTicket, ground: &Ground, heard: &BTreeSet<String>) ->
         return Judgement::Withdraw { why };
     }
     match present.assignee.as_deref() {
-        Some(assignee) if !assignee.is_empty() && assignee != ground.assignee => {
-            Judgement::Withdraw { why: format!("the ticket was assigned to {assignee} meanwhile") }
-        }
+        Some(assignee) if !assignee.is_empty() && assignee != ground.assignee => Judgement::Withdraw {
+            why: format!("the ticket was assigned to {assignee} meanwhile"),
+        },
         _ => Judgement::Go,
     }
 }
@@ -96,7 +110,14 @@ mod tests {
             comments: vec![comment("1", Author::Requester)],
         };
         change(&mut present);
-        judge(&present, &Ground { heard: 1, assignee: "Lee".into() }, &BTreeSet::from(["1".to_owned()]))
+        judge(
+            &present,
+            &Ground {
+                heard: 1,
+                assignee: "Lee".into(),
+            },
+            &BTreeSet::from(["1".to_owned()]),
+        )
     }
 
     #[test]
@@ -108,10 +129,16 @@ mod tests {
 
     #[test]
     fn internal_notes_and_our_own_words_are_no_reason() {
-        let note = NewComment { public: false, ..comment("2", Author::Agent) };
+        let note = NewComment {
+            public: false,
+            ..comment("2", Author::Agent)
+        };
         assert_eq!(judged(|t| t.comments.push(note)), Judgement::Go);
         assert_eq!(judged(|t| t.comments.push(comment("2", Author::Bot))), Judgement::Go);
-        let marked = NewComment { marker: Some("x".into()), ..comment("2", Author::Agent) };
+        let marked = NewComment {
+            marker: Some("x".into()),
+            ..comment("2", Author::Agent)
+        };
         assert_eq!(judged(|t| t.comments.push(marked)), Judgement::Go);
     }
 
@@ -119,15 +146,27 @@ mod tests {
     fn whatever_happened_meanwhile_withdraws_it_and_says_so() {
         type Change = fn(&mut DeskTicket);
         let cases: [(Change, &str); 5] = [
-            (|t| t.comments.push(comment("2", Author::Requester)), "the customer wrote again"),
-            (|t| t.comments.push(comment("2", Author::Agent)), "Kim answered meanwhile"),
+            (
+                |t| t.comments.push(comment("2", Author::Requester)),
+                "the customer wrote again",
+            ),
+            (
+                |t| t.comments.push(comment("2", Author::Agent)),
+                "Kim answered meanwhile",
+            ),
             (|t| t.status = DeskStatus::Solved, "the ticket was solved meanwhile"),
             (|t| t.merged_into = Some("9".into()), "the ticket was merged into 9"),
-            (|t| t.assignee = Some("Kim".into()), "the ticket was assigned to Kim meanwhile"),
+            (
+                |t| t.assignee = Some("Kim".into()),
+                "the ticket was assigned to Kim meanwhile",
+            ),
         ];
         for (change, expected) in cases {
             assert_eq!(judged(change), Judgement::Withdraw { why: expected.into() });
         }
-        assert!(matches!(judged(|t| t.status = DeskStatus::Closed), Judgement::Closed { .. }));
+        assert!(matches!(
+            judged(|t| t.status = DeskStatus::Closed),
+            Judgement::Closed { .. }
+        ));
     }
 }

@@ -53,7 +53,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_steps: 40, max_tokens: 1_000_000 }
+        Self {
+            max_steps: 40,
+            max_tokens: 1_000_000,
+        }
     }
 }
 

@@ -33,7 +33,10 @@ mod tests {
         let mut grant = Grant {
             id: 1,
             tool: "escalate_ticket".into(),
-            args: json!({"level": 2, "team": "Billing"}).as_object().cloned().unwrap_or_default(),
+            args: json!({"level": 2, "team": "Billing"})
+                .as_object()
+                .cloned()
+                .unwrap_or_default(),
             by: "slack:U1".into(),
             until: Some(now + chrono::TimeDelta::hours(1)),
         };

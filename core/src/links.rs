@@ -33,7 +33,10 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
 /// `https://` or `www.`, so that two spellings of one target are equal.
 pub fn links(text: &str) -> BTreeSet<String> {
     let text: String = text.nfkc().filter(|c| !is_invisible(*c)).collect();
-    LINK.find_iter(&text).map(|found| canonical(found.as_str())).filter(|link| !link.is_empty()).collect()
+    LINK.find_iter(&text)
+        .map(|found| canonical(found.as_str()))
+        .filter(|link| !link.is_empty())
+        .collect()
 }
 
 /// Amounts of money as written, without spaces.
@@ -51,9 +54,14 @@ fn is_invisible(c: char) -> bool {
 }
 
 fn canonical(link: &str) -> String {
-    let link = link.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '}', '*', '_', '。', '，', '！', '？', '、']);
+    let link = link.trim_end_matches([
+        '.', ',', ';', ':', '!', '?', ')', ']', '}', '*', '_', '。', '，', '！', '？', '、',
+    ]);
     let lower = link.to_lowercase();
-    let rest = ["https://", "http://", "mailto:"].iter().find_map(|scheme| lower.strip_prefix(scheme)).unwrap_or(&lower);
+    let rest = ["https://", "http://", "mailto:"]
+        .iter()
+        .find_map(|scheme| lower.strip_prefix(scheme))
+        .unwrap_or(&lower);
     let rest = rest.strip_prefix("www.").unwrap_or(rest);
     let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(at);
@@ -74,13 +82,19 @@ mod tests {
     #[test]
     fn links_and_addresses_are_found_in_any_dress() {
         check("See https://Shop.example.com/Returns/.", &["shop.example.com/Returns"]);
-        check("see (www.evil.com/a?b=1), or mail eve@evil.com!", &["eve@evil.com", "evil.com/a?b=1"]);
+        check(
+            "see (www.evil.com/a?b=1), or mail eve@evil.com!",
+            &["eve@evil.com", "evil.com/a?b=1"],
+        );
         check("请访问 https://example.cn/退货 。", &["example.cn/退货"]);
         check("evil\u{200b}.com", &["evil.com"]);
         check("ｅｖｉｌ．ｃｏｍ", &["evil.com"]);
         check("javascript:alert(1)", &["javascript:alert(1"]);
         check("Order 4711 costs 3.50 and arrives on 12.10. at 10:30", &[]);
-        check("two spellings: http://a.example/x and https://www.a.example/x/", &["a.example/x"]);
+        check(
+            "two spellings: http://a.example/x and https://www.a.example/x/",
+            &["a.example/x"],
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::approval::ApprovalState;
 use crate::card::Mark;
 use crate::digest;
-use crate::effect::{Effect, EditChange};
+use crate::effect::{EditChange, Effect};
 use crate::facts::{ApprovalFact, Facts, Standing};
 use crate::id::{ApprovalId, CallKey};
 use crate::model::{Call, ModelRequest, Stop};
@@ -117,22 +117,36 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
         return settled;
     }
     if transcript.version().is_none() || !facts.unheard.is_empty() {
-        return Next::Record(Record { steps: vec![hear(facts)], ..Record::default() });
+        return Next::Record(Record {
+            steps: vec![hear(facts)],
+            ..Record::default()
+        });
     }
     if let Some(note) = news_of_old_calls(transcript, facts) {
         return note;
     }
     let finish = |ending| {
-        Next::Finish(Finish { ending, bookkeeping: books::due(transcript, facts, Some(ending)), heard })
+        Next::Finish(Finish {
+            ending,
+            bookkeeping: books::due(transcript, facts, Some(ending)),
+            heard,
+        })
     };
     if let Some((_, reply)) = transcript.last_reply()
         && !transcript.has_news()
     {
         let empty = reply.calls.is_empty() && reply.text.trim().is_empty();
         if empty && !transcript.nudged() {
-            return Next::Record(Record { steps: vec![StepKind::Nudged], ..Record::default() });
+            return Next::Record(Record {
+                steps: vec![StepKind::Nudged],
+                ..Record::default()
+            });
         }
-        return finish(if empty { Ending::EmptyReply } else { ending(transcript, facts) });
+        return finish(if empty {
+            Ending::EmptyReply
+        } else {
+            ending(transcript, facts)
+        });
     }
     if transcript.replies() >= facts.limits.max_steps {
         return finish(Ending::MaxSteps);
@@ -165,8 +179,17 @@ fn settle_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
     }
     if reply.stop == Stop::Length {
         let outcome = Outcome::failed("The reply was cut off by its length limit, so none of its calls was run.");
-        let steps = open.iter().map(|(call, _)| StepKind::Outcome { call: *call, outcome: outcome.clone() }).collect();
-        return Some(Next::Record(Record { steps, ..Record::default() }));
+        let steps = open
+            .iter()
+            .map(|(call, _)| StepKind::Outcome {
+                call: *call,
+                outcome: outcome.clone(),
+            })
+            .collect();
+        return Some(Next::Record(Record {
+            steps,
+            ..Record::default()
+        }));
     }
 
     let mut looks = Vec::new();
@@ -193,7 +216,10 @@ fn settle_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
                 None => record.outcome(key, Outcome::failed("Classify the ticket first, then route it.")),
             },
             Ok((_, Use::Note(args))) => {
-                record.outcome(key, Outcome::ok("The note is on the ticket.").with(json!({ "note": args.text })));
+                record.outcome(
+                    key,
+                    Outcome::ok("The note is on the ticket.").with(json!({ "note": args.text })),
+                );
                 record.notes.push(args.text);
             }
             Ok((_, Use::Reply(args))) => acts.push((key, call, resolve::reply(&args, facts))),
@@ -217,7 +243,10 @@ impl Record {
 }
 
 fn classified(triage: &Triage, tightened: bool) -> Outcome {
-    let mut text = format!("Recorded: {} · {} · {}.", triage.category, triage.priority, triage.action);
+    let mut text = format!(
+        "Recorded: {} · {} · {}.",
+        triage.category, triage.priority, triage.action
+    );
     if tightened {
         text.push_str(" The action stays as tight as it was: it can only become tighter.");
     }
@@ -254,7 +283,14 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
             }
             Verdict::Ask { why, marks } => {
                 let digest = digest::of(&effect);
-                asks.push(Ask { call: key, effect, digest, why, marks, replaces: None });
+                asks.push(Ask {
+                    call: key,
+                    effect,
+                    digest,
+                    why,
+                    marks,
+                    replaces: None,
+                });
             }
         }
     }
@@ -283,11 +319,18 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
 }
 
 fn just(call: CallKey, outcome: Outcome) -> Next {
-    Next::Record(Record { steps: vec![StepKind::Outcome { call, outcome }], ..Record::default() })
+    Next::Record(Record {
+        steps: vec![StepKind::Outcome { call, outcome }],
+        ..Record::default()
+    })
 }
 
 fn latest_approval(facts: &Facts, call: CallKey) -> Option<&ApprovalFact> {
-    facts.approvals.iter().filter(|approval| approval.call == call).max_by_key(|approval| approval.id)
+    facts
+        .approvals
+        .iter()
+        .filter(|approval| approval.call == call)
+        .max_by_key(|approval| approval.id)
 }
 
 enum Decided {
@@ -305,7 +348,14 @@ fn after_decision(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Decided
             Execution::Drifted { effect, why } => {
                 let digest = digest::of(&effect);
                 let marks = vec![Mark { text: why.clone() }];
-                Decided::Ask(Ask { call: key, effect, digest, why, marks, replaces: Some(approval.id) })
+                Decided::Ask(Ask {
+                    call: key,
+                    effect,
+                    digest,
+                    why,
+                    marks,
+                    replaces: Some(approval.id),
+                })
             }
             Execution::Refused { why } => {
                 let mut record = Record::default();
@@ -348,15 +398,28 @@ fn news_of_old_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
             continue;
         }
         let note = |text: String| {
-            let step = StepKind::Noted { text, about: About::Approval(approval.id) };
-            Some(Next::Record(Record { steps: vec![step], ..Record::default() }))
+            let step = StepKind::Noted {
+                text,
+                about: About::Approval(approval.id),
+            };
+            Some(Next::Record(Record {
+                steps: vec![step],
+                ..Record::default()
+            }))
         };
         return match approval.state {
             ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
                 Execution::Send(sending) => Some(Next::Send(*sending)),
                 Execution::Drifted { why, .. } | Execution::Refused { why } => {
-                    let step = StepKind::Noted { text: format!("{}: {why}", approval.id), about: About::Approval(approval.id) };
-                    Some(Next::Record(Record { steps: vec![step], superseded: vec![approval.id], ..Record::default() }))
+                    let step = StepKind::Noted {
+                        text: format!("{}: {why}", approval.id),
+                        about: About::Approval(approval.id),
+                    };
+                    Some(Next::Record(Record {
+                        steps: vec![step],
+                        superseded: vec![approval.id],
+                        ..Record::default()
+                    }))
                 }
             },
             _ => note(format!("{}: {}", approval.id, refusal(approval).text)),
@@ -371,8 +434,14 @@ fn news_of_old_calls(transcript: &Transcript, facts: &Facts) -> Option<Next> {
             EffectState::Withdrawn => "The reply was not sent",
             _ => "The reply could not be delivered",
         };
-        let step = StepKind::Noted { text: format!("{what}: {}", effect.why), about: About::Effect(effect.id) };
-        return Some(Next::Record(Record { steps: vec![step], ..Record::default() }));
+        let step = StepKind::Noted {
+            text: format!("{what}: {}", effect.why),
+            about: About::Effect(effect.id),
+        };
+        return Some(Next::Record(Record {
+            steps: vec![step],
+            ..Record::default()
+        }));
     }
     None
 }
@@ -389,17 +458,26 @@ fn ending(transcript: &Transcript, facts: &Facts) -> Ending {
                 })
         })
     };
-    let recorded = transcript.outcomes().any(|(_, outcome)| outcome.details["recorded"] == json!(true));
-    let human = facts.ticket.triage.as_ref().is_some_and(|triage| triage.action == crate::ticket::Action::Human);
+    let recorded = transcript
+        .outcomes()
+        .any(|(_, outcome)| outcome.details["recorded"] == json!(true));
+    let human = facts
+        .ticket
+        .triage
+        .as_ref()
+        .is_some_and(|triage| triage.action == crate::ticket::Action::Human);
     if sent("reply_customer") {
         Ending::Answered
     } else if recorded {
         Ending::Recorded
-    } else if human || sent("escalate_ticket") || transcript.outcomes().any(|(key, outcome)| {
-        // A draft that was made and not sent, or a note that takes its place: somebody must look.
-        let name = transcript.call(key).map_or("", |call| call.name.as_str());
-        (name == "reply_customer" && outcome.failed) || name == "add_note"
-    }) {
+    } else if human
+        || sent("escalate_ticket")
+        || transcript.outcomes().any(|(key, outcome)| {
+            // A draft that was made and not sent, or a note that takes its place: somebody must look.
+            let name = transcript.call(key).map_or("", |call| call.name.as_str());
+            (name == "reply_customer" && outcome.failed) || name == "add_note"
+        })
+    {
         Ending::HandedOver
     } else {
         Ending::Triaged

@@ -18,10 +18,17 @@ use crate::transcript::Transcript;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    Allow { why: String },
-    Ask { why: String, marks: Vec<Mark> },
+    Allow {
+        why: String,
+    },
+    Ask {
+        why: String,
+        marks: Vec<Mark>,
+    },
     /// One sentence that the model can act on.
-    Deny { why: String },
+    Deny {
+        why: String,
+    },
 }
 
 /// Judges an effect before it is asked for or sent. `args` are the call's own, as grants name them.
@@ -31,27 +38,50 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
         return Verdict::Deny { why };
     }
     if let Effect::ProposeKnowledgeEdit(_) = effect {
-        return Verdict::Ask { why: "a knowledge-base edit is asked every time".into(), marks };
+        return Verdict::Ask {
+            why: "a knowledge-base edit is asked every time".into(),
+            marks,
+        };
     }
-    if let Some(grant) = facts.grants.iter().find(|grant| grant.covers(effect.tool(), args, facts.now))
+    if let Some(grant) = facts
+        .grants
+        .iter()
+        .find(|grant| grant.covers(effect.tool(), args, facts.now))
         && marks.is_empty()
     {
-        return Verdict::Allow { why: format!("grant {} by {}", grant.id, grant.by) };
+        return Verdict::Allow {
+            why: format!("grant {} by {}", grant.id, grant.by),
+        };
     }
     match effect {
         Effect::ReplyCustomer(_) if facts.mode == Mode::Auto => match action(facts) {
-            Some(Action::AutoReply) if marks.is_empty() => {
-                Verdict::Allow { why: "mode auto, and triage says auto_reply".into() }
-            }
-            Some(Action::AutoReply) => Verdict::Ask { why: "an inspector marked it".into(), marks },
-            _ => Verdict::Ask { why: "triage does not say auto_reply".into(), marks },
+            Some(Action::AutoReply) if marks.is_empty() => Verdict::Allow {
+                why: "mode auto, and triage says auto_reply".into(),
+            },
+            Some(Action::AutoReply) => Verdict::Ask {
+                why: "an inspector marked it".into(),
+                marks,
+            },
+            _ => Verdict::Ask {
+                why: "triage does not say auto_reply".into(),
+                marks,
+            },
         },
-        Effect::EscalateTicket(escalation) if escalation.level <= 1 => {
-            Verdict::Allow { why: "an escalation to the team's lead needs nobody's word".into() }
-        }
-        Effect::ReplyCustomer(_) => Verdict::Ask { why: "a reply leaves the house".into(), marks },
-        Effect::EscalateTicket(_) => Verdict::Ask { why: "an escalation to the next line is asked".into(), marks },
-        Effect::ProposeKnowledgeEdit(_) => Verdict::Ask { why: "an edit is asked every time".into(), marks },
+        Effect::EscalateTicket(escalation) if escalation.level <= 1 => Verdict::Allow {
+            why: "an escalation to the team's lead needs nobody's word".into(),
+        },
+        Effect::ReplyCustomer(_) => Verdict::Ask {
+            why: "a reply leaves the house".into(),
+            marks,
+        },
+        Effect::EscalateTicket(_) => Verdict::Ask {
+            why: "an escalation to the next line is asked".into(),
+            marks,
+        },
+        Effect::ProposeKnowledgeEdit(_) => Verdict::Ask {
+            why: "an edit is asked every time".into(),
+            marks,
+        },
     }
 }
 
@@ -67,7 +97,9 @@ fn denied(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Option<Str
             }
             match action(facts) {
                 Some(Action::Human) => {
-                    return Some("The triage says that a person answers, so no draft is made. Add a note instead.".into());
+                    return Some(
+                        "The triage says that a person answers, so no draft is made. Add a note instead.".into(),
+                    );
                 }
                 Some(Action::Ignore) => {
                     return Some("The triage says that there is nothing to answer, so no draft is made.".into());
@@ -113,8 +145,10 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
         },
     };
     let theirs = customers_links(transcript, facts);
-    let foreign: Vec<String> =
-        links::links(text).into_iter().filter(|link| !facts.known_links.contains(link)).collect();
+    let foreign: Vec<String> = links::links(text)
+        .into_iter()
+        .filter(|link| !facts.known_links.contains(link))
+        .collect();
     for link in foreign {
         let text = if theirs.contains(&link) {
             format!("{link} comes from the customer's text.")
@@ -127,7 +161,9 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
         transcript.customers_words().flat_map(links::amounts).collect();
     for amount in links::amounts(text) {
         if their_amounts.contains(&amount) {
-            marks.push(Mark { text: format!("The amount {amount} comes from the customer's text.") });
+            marks.push(Mark {
+                text: format!("The amount {amount} comes from the customer's text."),
+            });
         }
     }
     marks

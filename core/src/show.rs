@@ -73,7 +73,11 @@ pub fn card(shown: &Shown<'_>) -> Card {
             owner: shown.owner.to_owned(),
             expires_at: shown.expires_at.filter(|_| asked),
             digest: digest::prefix(shown.digest),
-            note: if shown.recorded { "shadow mode: nothing is asked and nothing is sent".into() } else { String::new() },
+            note: if shown.recorded {
+                "shadow mode: nothing is asked and nothing is sent".into()
+            } else {
+                String::new()
+            },
         },
         settled,
     }
@@ -84,12 +88,19 @@ pub fn will(effect: &Effect) -> String {
     match effect {
         Effect::ReplyCustomer(reply) => format!("This reply goes to {} on {}.", reply.to, reply.outside),
         Effect::EscalateTicket(escalation) => {
-            let team = if escalation.team.is_empty() { "the next line" } else { &escalation.team };
+            let team = if escalation.team.is_empty() {
+                "the next line"
+            } else {
+                &escalation.team
+            };
             format!("The ticket goes to {team}, level {}.", escalation.level)
         }
         Effect::ProposeKnowledgeEdit(edit) => match &edit.change {
             EditChange::Replace { base_revision, .. } => {
-                format!("The article {} changes from revision {base_revision}, as the diff shows.", edit.article)
+                format!(
+                    "The article {} changes from revision {base_revision}, as the diff shows.",
+                    edit.article
+                )
             }
             EditChange::Create { title, .. } => format!("A new article is published: {title}."),
             EditChange::Retire { .. } => format!("The article {} is taken out of use.", edit.article),
@@ -114,7 +125,11 @@ fn body(shown: &Shown<'_>) -> Body {
 pub fn edit_diff(edit: &Edit, edited: Option<&str>, article: Option<&Article>) -> String {
     let name = &edit.article.0;
     match &edit.change {
-        EditChange::Replace { old_text, new_text, base_revision } => {
+        EditChange::Replace {
+            old_text,
+            new_text,
+            base_revision,
+        } => {
             let new_text = edited.unwrap_or(new_text);
             let whole = article
                 .filter(|article| article.revision == *base_revision)
@@ -125,9 +140,7 @@ pub fn edit_diff(edit: &Edit, edited: Option<&str>, article: Option<&Article>) -
             }
         }
         EditChange::Create { body, .. } => diff::unified("", edited.unwrap_or(body), name).text,
-        EditChange::Retire { .. } => {
-            diff::unified(article.map_or("", |article| article.body.as_str()), "", name).text
-        }
+        EditChange::Retire { .. } => diff::unified(article.map_or("", |article| article.body.as_str()), "", name).text,
     }
 }
 
@@ -137,19 +150,32 @@ fn buttons(shown: &Shown<'_>) -> Vec<Button> {
         approval: shown.id,
         digest: digest::prefix(shown.digest),
     };
-    let retire = matches!(shown.effect, Effect::ProposeKnowledgeEdit(edit) if matches!(edit.change, EditChange::Retire { .. }));
-    let kinds = [ButtonKind::Approve, ButtonKind::Edit, ButtonKind::Reject, ButtonKind::View];
+    let retire =
+        matches!(shown.effect, Effect::ProposeKnowledgeEdit(edit) if matches!(edit.change, EditChange::Retire { .. }));
+    let kinds = [
+        ButtonKind::Approve,
+        ButtonKind::Edit,
+        ButtonKind::Reject,
+        ButtonKind::View,
+    ];
     kinds
         .into_iter()
         .filter(|kind| *kind != ButtonKind::Edit || !retire)
-        .map(|kind| Button { kind, value: value.clone() })
+        .map(|kind| Button {
+            kind,
+            value: value.clone(),
+        })
         .collect()
 }
 
 fn settled(shown: &Shown<'_>) -> Option<Settled> {
     if shown.recorded {
         let line = "Shadow mode: shown, not asked; nothing was sent".into();
-        return Some(Settled { ending: SettledAs::Recorded, line, at: shown.created_at });
+        return Some(Settled {
+            ending: SettledAs::Recorded,
+            line,
+            at: shown.created_at,
+        });
     }
     let ending = match shown.state {
         ApprovalState::Open => return None,
@@ -162,7 +188,11 @@ fn settled(shown: &Shown<'_>) -> Option<Settled> {
     };
     let by = shown.decision.map_or("", |decision| decision.by_name.as_str());
     let reason = shown.decision.map_or("", |decision| decision.reason.as_str());
-    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let because = if reason.is_empty() {
+        String::new()
+    } else {
+        format!(": {reason}")
+    };
     let line = match ending {
         SettledAs::Approved => format!("Approved by {by}"),
         SettledAs::Edited => format!("Edited and approved by {by}"),
@@ -231,9 +261,15 @@ mod tests {
     fn ticket() -> Ticket {
         Ticket {
             id: TicketId(1001),
-            outside: OutsideId { source: Source::Zendesk, id: "35436".into() },
+            outside: OutsideId {
+                source: Source::Zendesk,
+                id: "35436".into(),
+            },
             subject: "Where is my refund?".into(),
-            requester: Requester { name: "Ada".into(), address: "ada@example.com".into() },
+            requester: Requester {
+                name: "Ada".into(),
+                address: "ada@example.com".into(),
+            },
             state: TicketState::Triaged,
             version: 1,
             triage: None,
@@ -245,8 +281,14 @@ mod tests {
     fn reply() -> Effect {
         Effect::ReplyCustomer(Reply {
             ticket: TicketId(1001),
-            outside: OutsideId { source: Source::Zendesk, id: "35436".into() },
-            to: Requester { name: "Ada".into(), address: "ada@example.com".into() },
+            outside: OutsideId {
+                source: Source::Zendesk,
+                id: "35436".into(),
+            },
+            to: Requester {
+                name: "Ada".into(),
+                address: "ada@example.com".into(),
+            },
             text: "On Monday.".into(),
             version: 1,
         })
@@ -284,8 +326,20 @@ mod tests {
         assert_eq!(card.will, "This reply goes to Ada on zendesk:35436.");
         assert_eq!(card.body, Body::Draft("On Monday.".into()));
         let kinds: Vec<_> = card.buttons.iter().map(|button| button.kind).collect();
-        assert_eq!(kinds, [ButtonKind::Approve, ButtonKind::Edit, ButtonKind::Reject, ButtonKind::View]);
-        assert!(card.buttons.iter().all(|button| button.value.digest == card.footer.digest));
+        assert_eq!(
+            kinds,
+            [
+                ButtonKind::Approve,
+                ButtonKind::Edit,
+                ButtonKind::Reject,
+                ButtonKind::View
+            ]
+        );
+        assert!(
+            card.buttons
+                .iter()
+                .all(|button| button.value.digest == card.footer.digest)
+        );
     }
 
     #[test]
@@ -304,7 +358,10 @@ mod tests {
         });
         assert!(card.buttons.is_empty());
         assert_eq!(card.body, Body::Draft("On Tuesday.".into()));
-        assert_eq!(card.settled.map(|settled| settled.line), Some("Edited and approved by sam".into()));
+        assert_eq!(
+            card.settled.map(|settled| settled.line),
+            Some("Edited and approved by sam".into())
+        );
     }
 
     #[test]

@@ -22,22 +22,48 @@ pub struct Step {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StepKind {
     /// What the model was told of the ticket: its facts, and the comments that it had not seen.
-    Heard { brief: Box<TicketBrief>, comments: Vec<Comment>, version: i64 },
+    Heard {
+        brief: Box<TicketBrief>,
+        comments: Vec<Comment>,
+        version: i64,
+    },
     /// An instruction by a team member.
-    Instructed { text: String, by: String, by_name: String },
+    Instructed {
+        text: String,
+        by: String,
+        by_name: String,
+    },
     /// Ours, to the model: what became of an approval or a delivery after its call had its outcome.
-    Noted { text: String, about: About },
+    Noted {
+        text: String,
+        about: About,
+    },
     /// The model had said nothing; it was asked once to go on.
     Nudged,
-    Replied { model: String, reply: Box<ModelReply> },
+    Replied {
+        model: String,
+        reply: Box<ModelReply>,
+    },
     /// A call with outside effects was begun; without an outcome after a crash, it is not repeated.
-    Started { call: CallKey },
-    Outcome { call: CallKey, outcome: Outcome },
-    Asked { call: CallKey, approval: ApprovalId },
+    Started {
+        call: CallKey,
+    },
+    Outcome {
+        call: CallKey,
+        outcome: Outcome,
+    },
+    Asked {
+        call: CallKey,
+        approval: ApprovalId,
+    },
     /// The desk's bookkeeping up to here was put into the outbox.
-    Booked { effect: EffectId },
+    Booked {
+        effect: EffectId,
+    },
     /// For people: a failure that the run survived, such as a provider that was down. Not told to the model.
-    Stumbled { what: String },
+    Stumbled {
+        what: String,
+    },
 }
 
 /// What a note is about, so that it is made once.
@@ -60,12 +86,20 @@ pub struct Outcome {
 
 impl Outcome {
     pub fn ok(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: false, details: Value::Null }
+        Self {
+            text: text.into(),
+            failed: false,
+            details: Value::Null,
+        }
     }
 
     /// One sentence that the model can act on; never a stack trace.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true, details: Value::Null }
+        Self {
+            text: text.into(),
+            failed: true,
+            details: Value::Null,
+        }
     }
 
     pub fn with(mut self, details: Value) -> Self {

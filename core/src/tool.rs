@@ -83,7 +83,11 @@ static VALIDATORS: LazyLock<Vec<(&'static str, jsonschema::Validator)>> = LazyLo
 
 static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
     ALL.iter()
-        .map(|tool| ToolSpec { name: tool.name.into(), description: tool.description.into(), schema: (tool.schema)() })
+        .map(|tool| ToolSpec {
+            name: tool.name.into(),
+            description: tool.description.into(),
+            schema: (tool.schema)(),
+        })
         .collect()
 });
 
@@ -100,27 +104,45 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 pub fn read(call: &Call) -> Result<(&'static Tool, Use), String> {
     let Some(tool) = find(&call.name) else {
         let known: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
-        return Err(format!("There is no tool \"{}\". The tools are: {}.", clip(&call.name), known.join(", ")));
+        return Err(format!(
+            "There is no tool \"{}\". The tools are: {}.",
+            clip(&call.name),
+            known.join(", ")
+        ));
     };
     let args = match &call.args {
         Value::Null => json!({}),
         Value::String(raw) if !raw.trim().is_empty() => {
-            return Err(format!("The arguments of {} are not a JSON object; send them again as one.", tool.name));
+            return Err(format!(
+                "The arguments of {} are not a JSON object; send them again as one.",
+                tool.name
+            ));
         }
         Value::String(_) => json!({}),
         args => args.clone(),
     };
-    let validator = VALIDATORS.iter().find(|(name, _)| *name == tool.name).map(|(_, validator)| validator);
+    let validator = VALIDATORS
+        .iter()
+        .find(|(name, _)| *name == tool.name)
+        .map(|(_, validator)| validator);
     if let Some(error) = validator.and_then(|validator| validator.iter_errors(&args).next()) {
         let place = match error.instance_path().to_string() {
             path if path.is_empty() => String::new(),
             path => format!(" at {path}"),
         };
-        return Err(format!("Wrong arguments for {}{place}: {}.", tool.name, clip(&error.to_string())));
+        return Err(format!(
+            "Wrong arguments for {}{place}: {}.",
+            tool.name,
+            clip(&error.to_string())
+        ));
     }
     match (tool.parse)(args) {
         Ok(used) => Ok((tool, used)),
-        Err(error) => Err(format!("Wrong arguments for {}: {}.", tool.name, clip(&error.to_string()))),
+        Err(error) => Err(format!(
+            "Wrong arguments for {}: {}.",
+            tool.name,
+            clip(&error.to_string())
+        )),
     }
 }
 
@@ -166,7 +188,12 @@ mod tests {
     use super::*;
 
     fn read_args(name: &str, args: Value) -> Result<Use, String> {
-        read(&Call { id: "1".into(), name: name.into(), args }).map(|(_, used)| used)
+        read(&Call {
+            id: "1".into(),
+            name: name.into(),
+            args,
+        })
+        .map(|(_, used)| used)
     }
 
     #[test]
@@ -178,7 +205,11 @@ mod tests {
         for spec in specs() {
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);
             assert_eq!(spec.schema["additionalProperties"], false, "{}", spec.name);
-            assert!(!spec.schema.to_string().contains("$ref"), "{} must not refer elsewhere", spec.name);
+            assert!(
+                !spec.schema.to_string().contains("$ref"),
+                "{} must not refer elsewhere",
+                spec.name
+            );
         }
     }
 
@@ -186,9 +217,17 @@ mod tests {
     fn wrong_arguments_are_told_in_one_sentence() {
         for (name, args, says) in [
             ("reply_customer", json!({}), "\"text\" is a required property"),
-            ("reply_customer", json!({"text": "Hello", "to": "eve@example.com"}), "'to' was unexpected"),
+            (
+                "reply_customer",
+                json!({"text": "Hello", "to": "eve@example.com"}),
+                "'to' was unexpected",
+            ),
             ("reply_customer", json!("{\"text\": \"Hel"), "not a JSON object"),
-            ("escalate_ticket", json!({"level": 0, "team": "billing", "reason": "x"}), "less than the minimum"),
+            (
+                "escalate_ticket",
+                json!({"level": 0, "team": "billing", "reason": "x"}),
+                "less than the minimum",
+            ),
             (
                 "classify_ticket",
                 json!({"category": "refund", "priority": "asap", "language": "en", "action": "human",
@@ -214,6 +253,9 @@ mod tests {
     fn activity_lines_are_short_and_on_one_line() {
         let tool = find("search_knowledge").expect("it is there");
         let line = (tool.activity)(&json!({"query": format!("a\nb {}", "long ".repeat(50))}));
-        assert!(line.starts_with("Searching the knowledge base for a b long") && line.chars().count() < 110, "{line}");
+        assert!(
+            line.starts_with("Searching the knowledge base for a b long") && line.chars().count() < 110,
+            "{line}"
+        );
     }
 }

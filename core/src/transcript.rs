@@ -37,7 +37,11 @@ impl Transcript {
 
     /// The newest comment that was heard; 0 before the first.
     pub fn last_heard(&self) -> i64 {
-        self.heard().flat_map(|(comments, _)| comments).map(|comment| comment.id).max().unwrap_or(0)
+        self.heard()
+            .flat_map(|(comments, _)| comments)
+            .map(|comment| comment.id)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The ticket's version that the model has seen.
@@ -61,7 +65,11 @@ impl Transcript {
     }
 
     pub fn replies(&self) -> u32 {
-        let replies = self.steps.iter().filter(|step| matches!(step.kind, StepKind::Replied { .. })).count();
+        let replies = self
+            .steps
+            .iter()
+            .filter(|step| matches!(step.kind, StepKind::Replied { .. }))
+            .count();
         u32::try_from(replies).unwrap_or(u32::MAX)
     }
 
@@ -92,24 +100,36 @@ impl Transcript {
 
     /// The calls of the latest reply that have no outcome yet, in their order.
     pub fn open_calls(&self) -> Vec<(CallKey, &Call)> {
-        let Some((seq, reply)) = self.last_reply() else { return Vec::new() };
+        let Some((seq, reply)) = self.last_reply() else {
+            return Vec::new();
+        };
         let done: BTreeSet<CallKey> = self.outcomes().map(|(key, _)| key).collect();
-        (0..).map(|index| CallKey { step: seq, index }).zip(&reply.calls).filter(|(key, _)| !done.contains(key)).collect()
+        (0..)
+            .map(|index| CallKey { step: seq, index })
+            .zip(&reply.calls)
+            .filter(|(key, _)| !done.contains(key))
+            .collect()
     }
 
     pub fn call(&self, key: CallKey) -> Option<&Call> {
         self.steps.iter().find_map(|step| match &step.kind {
-            StepKind::Replied { reply, .. } if step.seq == key.step => reply.calls.get(usize::try_from(key.index).ok()?),
+            StepKind::Replied { reply, .. } if step.seq == key.step => {
+                reply.calls.get(usize::try_from(key.index).ok()?)
+            }
             _ => None,
         })
     }
 
     pub fn started(&self, key: CallKey) -> bool {
-        self.steps.iter().any(|step| matches!(step.kind, StepKind::Started { call } if call == key))
+        self.steps
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Started { call } if call == key))
     }
 
     pub fn noted(&self, about: About) -> bool {
-        self.steps.iter().any(|step| matches!(step.kind, StepKind::Noted { about: it, .. } if it == about))
+        self.steps
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Noted { about: it, .. } if it == about))
     }
 
     /// Whether something was told to the model after its latest reply and that reply's outcomes.
@@ -159,9 +179,10 @@ impl Transcript {
     pub fn articles_read(&self) -> BTreeMap<ArticleId, i64> {
         let mut read = BTreeMap::new();
         for (_, outcome) in self.outcomes() {
-            if let (Some(id), Some(revision)) =
-                (outcome.details["article"].as_str(), outcome.details["revision"].as_i64())
-            {
+            if let (Some(id), Some(revision)) = (
+                outcome.details["article"].as_str(),
+                outcome.details["revision"].as_i64(),
+            ) {
                 read.insert(ArticleId(id.into()), revision);
             }
         }
@@ -170,15 +191,20 @@ impl Transcript {
 
     /// Everything that people outside the team wrote on the ticket, as far as it was heard.
     pub fn customers_words(&self) -> impl Iterator<Item = &str> {
-        self.heard().flat_map(|(comments, _)| comments).filter_map(|comment| match comment.author {
-            Author::Requester | Author::Other => Some(comment.body.as_str()),
-            Author::Agent | Author::Bot => None,
-        })
+        self.heard()
+            .flat_map(|(comments, _)| comments)
+            .filter_map(|comment| match comment.author {
+                Author::Requester | Author::Other => Some(comment.body.as_str()),
+                Author::Agent | Author::Bot => None,
+            })
     }
 
     /// The steps after the last one that put the bookkeeping into the outbox.
     pub fn unbooked(&self) -> &[Step] {
-        let from = self.steps.iter().rposition(|step| matches!(step.kind, StepKind::Booked { .. }));
+        let from = self
+            .steps
+            .iter()
+            .rposition(|step| matches!(step.kind, StepKind::Booked { .. }));
         &self.steps[from.map_or(0, |at| at + 1)..]
     }
 
@@ -204,7 +230,10 @@ impl Transcript {
                     tell(&mut turns, parts);
                 }
                 StepKind::Instructed { text, by_name, .. } => {
-                    tell(&mut turns, vec![Part::Text(format!("Instruction by {by_name} of the team: {text}"))]);
+                    tell(
+                        &mut turns,
+                        vec![Part::Text(format!("Instruction by {by_name} of the team: {text}"))],
+                    );
                 }
                 StepKind::Noted { text, .. } => tell(&mut turns, vec![Part::Text(text.clone())]),
                 StepKind::Nudged => tell(&mut turns, vec![Part::Text(NUDGE.into())]),
@@ -259,9 +288,15 @@ pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
         StepKind::Replied { reply, .. } if reply.calls.is_empty() => Some(first_line(&reply.text)),
         StepKind::Replied { .. } | StepKind::Started { .. } | StepKind::Booked { .. } => None,
         StepKind::Outcome { call, outcome } => {
-            let (name, args) = transcript.call(*call).map_or(("?", &Value::Null), |call| (call.name.as_str(), &call.args));
+            let (name, args) = transcript
+                .call(*call)
+                .map_or(("?", &Value::Null), |call| (call.name.as_str(), &call.args));
             let what = crate::tool::find(name).map_or_else(|| name.to_owned(), |tool| (tool.activity)(args));
-            Some(if outcome.failed { format!("{what}: {}", first_line(&outcome.text)) } else { what })
+            Some(if outcome.failed {
+                format!("{what}: {}", first_line(&outcome.text))
+            } else {
+                what
+            })
         }
         StepKind::Asked { approval, .. } => Some(format!("asked as {approval}")),
         StepKind::Stumbled { what } => Some(what.clone()),

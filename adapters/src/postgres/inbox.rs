@@ -47,8 +47,13 @@ pub struct Intake {
 pub async fn accept(pool: &PgPool, batch: &[Delivery], intake: Intake) -> sqlx::Result<Vec<Accepted>> {
     let mut tx = pool.begin().await?;
     let fresh = store(&mut tx, batch).await?;
-    let mut accepted: Vec<Accepted> =
-        fresh.iter().map(|fresh| Accepted { repeat: !fresh, ..Accepted::default() }).collect();
+    let mut accepted: Vec<Accepted> = fresh
+        .iter()
+        .map(|fresh| Accepted {
+            repeat: !fresh,
+            ..Accepted::default()
+        })
+        .collect();
 
     let mut by_ticket: BTreeMap<OutsideId, Vec<(usize, &Inbound)>> = BTreeMap::new();
     for (at, delivery) in batch.iter().enumerate().filter(|(at, _)| fresh[*at]) {
@@ -62,7 +67,9 @@ pub async fn accept(pool: &PgPool, batch: &[Delivery], intake: Intake) -> sqlx::
     for (outside, entries) in &by_ticket {
         for (at, _) in entries {
             accepted[*at].ticket = applied.tickets.get(outside).copied();
-            accepted[*at].run = accepted[*at].ticket.and_then(|ticket| applied.runs.get(&ticket).copied());
+            accepted[*at].run = accepted[*at]
+                .ticket
+                .and_then(|ticket| applied.runs.get(&ticket).copied());
         }
     }
     tx.commit().await?;
@@ -75,7 +82,10 @@ async fn store(tx: &mut PgConnection, batch: &[Delivery]) -> sqlx::Result<Vec<bo
     let ids: Vec<&str> = batch.iter().map(|delivery| delivery.delivery_id.as_str()).collect();
     let headers: Vec<Value> = batch.iter().map(|delivery| delivery.headers.clone()).collect();
     let bodies: Vec<&[u8]> = batch.iter().map(|delivery| delivery.body.as_slice()).collect();
-    let errors: Vec<&str> = batch.iter().map(|d| d.mapped.as_ref().err().map_or("", String::as_str)).collect();
+    let errors: Vec<&str> = batch
+        .iter()
+        .map(|d| d.mapped.as_ref().err().map_or("", String::as_str))
+        .collect();
     let stored = sqlx::query!(
         r#"INSERT INTO inbox (source, kind, delivery_id, headers, body, state, error)
            SELECT DISTINCT ON (source, delivery_id) source, 'delivery', delivery_id, headers, body,
@@ -96,7 +106,10 @@ async fn store(tx: &mut PgConnection, batch: &[Delivery]) -> sqlx::Result<Vec<bo
     let mut stored: std::collections::HashSet<(String, String)> =
         stored.into_iter().map(|row| (row.source, row.delivery_id)).collect();
     // Of two equal ids within the batch, the first is the fresh one.
-    Ok(batch.iter().map(|d| stored.remove(&(d.source.to_string(), d.delivery_id.clone()))).collect())
+    Ok(batch
+        .iter()
+        .map(|d| stored.remove(&(d.source.to_string(), d.delivery_id.clone())))
+        .collect())
 }
 
 #[derive(Debug, Default)]
@@ -117,8 +130,14 @@ async fn apply(
     let told: Vec<(OutsideId, Told, bool)> = by_ticket
         .iter()
         .map(|(outside, entries)| {
-            let needs_read = entries.iter().any(|(_, i)| matches!(i.what, Happening::NeedsRead { .. }));
-            (outside.clone(), merged(entries.iter().map(|(_, inbound)| &inbound.what)), needs_read)
+            let needs_read = entries
+                .iter()
+                .any(|(_, i)| matches!(i.what, Happening::NeedsRead { .. }));
+            (
+                outside.clone(),
+                merged(entries.iter().map(|(_, inbound)| &inbound.what)),
+                needs_read,
+            )
         })
         .collect();
     let rows = tickets::upsert(tx, &told).await?;
@@ -127,7 +146,11 @@ async fn apply(
     let mut to_read = Vec::new();
     for ((outside, told, needs_read), row) in told.iter().zip(&rows) {
         applied.tickets.insert(outside.clone(), row.id);
-        comments.extend(told.comments.iter().map(|comment| (row.id, outside.clone(), comment.clone())));
+        comments.extend(
+            told.comments
+                .iter()
+                .map(|comment| (row.id, outside.clone(), comment.clone())),
+        );
         if *needs_read {
             to_read.push(row.id);
         }
@@ -148,10 +171,14 @@ async fn apply(
     applied.runs.extend(woken);
     wanted.sort_unstable();
     wanted.dedup();
-    applied.runs.extend(runs::queue(tx, &wanted, intake.mode, intake.quiet).await?);
+    applied
+        .runs
+        .extend(runs::queue(tx, &wanted, intake.mode, intake.quiet).await?);
     to_read.sort_unstable();
     to_read.dedup();
-    applied.runs.extend(runs::queue_to_read(tx, &to_read, intake.mode, intake.quiet).await?);
+    applied
+        .runs
+        .extend(runs::queue_to_read(tx, &to_read, intake.mode, intake.quiet).await?);
 
     for ((outside, told, _), row) in told.iter().zip(&rows) {
         let over = matches!(told.status, Some(DeskStatus::Solved | DeskStatus::Closed));
@@ -161,7 +188,10 @@ async fn apply(
         for (_, inbound) in &by_ticket[outside] {
             match &inbound.what {
                 Happening::Merged { into } => {
-                    let target = OutsideId { source: outside.source, id: into.clone() };
+                    let target = OutsideId {
+                        source: outside.source,
+                        id: into.clone(),
+                    };
                     tickets::merge(tx, row.id, &target, intake).await?;
                 }
                 Happening::Closed => tickets::solved(tx, row.id, "the ticket was closed").await?,
@@ -313,9 +343,12 @@ pub async fn raw(pool: &PgPool, id: i64) -> sqlx::Result<Option<(String, String,
 /// Applies a delivery that was kept unmapped and can be mapped by now. False when somebody else did.
 pub async fn map_again(pool: &PgPool, id: i64, inbound: &Inbound, intake: Intake) -> sqlx::Result<bool> {
     let mut tx = pool.begin().await?;
-    let taken = sqlx::query!("UPDATE inbox SET state = 'mapped', error = '' WHERE id = $1 AND state = 'unmapped'", id)
-        .execute(&mut *tx)
-        .await?;
+    let taken = sqlx::query!(
+        "UPDATE inbox SET state = 'mapped', error = '' WHERE id = $1 AND state = 'unmapped'",
+        id
+    )
+    .execute(&mut *tx)
+    .await?;
     if taken.rows_affected() == 0 {
         return Ok(false);
     }

@@ -79,7 +79,9 @@ pub async fn queue_to_read(
 /// Whether a run that was queued only to look has nothing to do: no public comment since what earlier runs heard, and no
 /// instruction.
 pub async fn has_no_news(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<bool> {
-    let idle = sqlx::query_file_scalar!("src/postgres/sql/run_without_news.sql", run.0).fetch_optional(db).await?;
+    let idle = sqlx::query_file_scalar!("src/postgres/sql/run_without_news.sql", run.0)
+        .fetch_optional(db)
+        .await?;
     Ok(idle.is_some())
 }
 
@@ -94,7 +96,11 @@ pub async fn finish_idle(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<R
     )
     .execute(tx)
     .await?;
-    Ok(if done.rows_affected() == 1 { Ok(()) } else { Err(LeaseLost) })
+    Ok(if done.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(LeaseLost)
+    })
 }
 
 /// Queues the runs of these tickets that wait, and nothing else.

@@ -19,7 +19,13 @@ pub(super) fn local_actor() -> Actor {
         .find_map(|name| std::env::var(name).ok())
         .filter(|name| !name.is_empty())
         .unwrap_or_else(|| "terminal".into());
-    Actor { surface: Surface::Local, id: name.clone(), name, workspace: None, roles: Vec::new() }
+    Actor {
+        surface: Surface::Local,
+        id: name.clone(),
+        name,
+        workspace: None,
+        roles: Vec::new(),
+    }
 }
 
 /// Decides at the terminal; the same rules as everywhere.
@@ -52,7 +58,9 @@ pub(super) async fn all(app: &App) -> anyhow::Result<usize> {
     let open = approvals::read(&app.pool, approvals::Which::Open).await?;
     let total = open.len();
     for (n, row) in open.iter().enumerate() {
-        let Some(card) = worker::card(app, row.id).await? else { continue };
+        let Some(card) = worker::card(app, row.id).await? else {
+            continue;
+        };
         println!("\n{}", draw(&card, &format!("{} of {total}", n + 1), false));
         loop {
             match choose(&card)? {
@@ -85,7 +93,9 @@ fn choose(card: &Card) -> anyhow::Result<Choice> {
             },
             "r" | "reject" => {
                 let reason = prompt("Why? (it reaches the model; may be empty) > ")?.unwrap_or_default();
-                return Ok(Choice::Wish(Wish::Reject { reason: reason.trim().to_owned() }));
+                return Ok(Choice::Wish(Wish::Reject {
+                    reason: reason.trim().to_owned(),
+                }));
             }
             "v" | "view" => return Ok(Choice::View),
             "s" | "skip" | "" => return Ok(Choice::Skip),
@@ -112,7 +122,9 @@ fn edit(card: &Card) -> anyhow::Result<Option<String>> {
             return Ok(None);
         }
     };
-    let editor = std::env::var("VISUAL").or_else(|_| std::env::var("EDITOR")).unwrap_or_default();
+    let editor = std::env::var("VISUAL")
+        .or_else(|_| std::env::var("EDITOR"))
+        .unwrap_or_default();
     let text = if editor.trim().is_empty() {
         println!("Type the new text; a line with a single dot ends it (set EDITOR to edit the draft itself):");
         let mut text = String::new();
@@ -127,7 +139,9 @@ fn edit(card: &Card) -> anyhow::Result<Option<String>> {
         let path = std::env::temp_dir().join(format!("deskhand-{}-{}.txt", card.approval, uuid::Uuid::new_v4()));
         std::fs::write(&path, &draft)?;
         let mut words = editor.split_whitespace();
-        let done = words.next().map(|program| std::process::Command::new(program).args(words).arg(&path).status());
+        let done = words
+            .next()
+            .map(|program| std::process::Command::new(program).args(words).arg(&path).status());
         let text = std::fs::read_to_string(&path)?;
         std::fs::remove_file(&path)?;
         match done {
@@ -141,10 +155,23 @@ fn edit(card: &Card) -> anyhow::Result<Option<String>> {
 
 /// The card in text, in the order in which people read it.
 pub(super) fn draw(card: &Card, place: &str, whole: bool) -> String {
-    let mut lines = vec![styled(&format!("── {} · {} · {} {place}", card.approval, card.ticket, clean(&card.subject)), "1")];
+    let mut lines = vec![styled(
+        &format!(
+            "── {} · {} · {} {place}",
+            card.approval,
+            card.ticket,
+            clean(&card.subject)
+        ),
+        "1",
+    )];
     lines.push(format!("from {}", clean(&card.requester)));
     lines.push(clean(&card.will));
-    let words: Vec<String> = card.last_words.lines().map(clean).filter(|line| !line.trim().is_empty()).collect();
+    let words: Vec<String> = card
+        .last_words
+        .lines()
+        .map(clean)
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     let most = if whole { words.len() } else { 3 };
     lines.extend(words.iter().take(most).map(|line| styled(&format!("  > {line}"), "2")));
     if words.len() > most {
@@ -152,11 +179,17 @@ pub(super) fn draw(card: &Card, place: &str, whole: bool) -> String {
     }
     lines.push(String::new());
     let body = match &card.body {
-        Body::Draft(text) => text.lines().map(|line| format!("  {}", clean(line))).collect::<Vec<_>>().join("\n"),
+        Body::Draft(text) => text
+            .lines()
+            .map(|line| format!("  {}", clean(line)))
+            .collect::<Vec<_>>()
+            .join("\n"),
         Body::Diff(diff) => coloured_diff(&diff.lines().map(clean).collect::<Vec<_>>().join("\n")),
-        Body::Facts(facts) => {
-            facts.iter().map(|(name, value)| format!("  {name}: {}", clean(value))).collect::<Vec<_>>().join("\n")
-        }
+        Body::Facts(facts) => facts
+            .iter()
+            .map(|(name, value)| format!("  {name}: {}", clean(value)))
+            .collect::<Vec<_>>()
+            .join("\n"),
     };
     let body: Vec<&str> = body.lines().collect();
     let most = if whole { body.len() } else { 30 };
@@ -165,16 +198,25 @@ pub(super) fn draw(card: &Card, place: &str, whole: bool) -> String {
         lines.push(format!("  … {} more lines: [v]iew shows them", body.len() - most));
     }
     lines.push(String::new());
-    let sure = card.confidence.map(|sure| format!(" ({:.0} % sure)", sure * 100.0)).unwrap_or_default();
+    let sure = card
+        .confidence
+        .map(|sure| format!(" ({:.0} % sure)", sure * 100.0))
+        .unwrap_or_default();
     lines.push(format!("Why: {}{sure}", clean(&card.why)));
     if !card.sources.is_empty() {
         lines.push(format!("From: {}", clean(&card.sources.join(", "))));
     }
-    lines.extend(card.marks.iter().map(|mark| styled(&format!("⚠ {}", clean(&mark.text)), "33")));
+    lines.extend(
+        card.marks
+            .iter()
+            .map(|mark| styled(&format!("⚠ {}", clean(&mark.text)), "33")),
+    );
     lines.join("\n")
 }
 
 /// No control characters from anybody's text reach the terminal.
 fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c })
+        .collect()
 }

@@ -76,7 +76,10 @@ static ARTICLES: &[(&str, &str)] = &[
     ("returns-zh", include_str!("../../samples/articles/returns-zh.md")),
     ("returns", include_str!("../../samples/articles/returns.md")),
     ("sign-in", include_str!("../../samples/articles/sign-in.md")),
-    ("subscription-de", include_str!("../../samples/articles/subscription-de.md")),
+    (
+        "subscription-de",
+        include_str!("../../samples/articles/subscription-de.md"),
+    ),
     ("subscription", include_str!("../../samples/articles/subscription.md")),
     ("warranty", include_str!("../../samples/articles/warranty.md")),
 ];
@@ -109,10 +112,13 @@ pub(super) async fn run(context: &Context, demo: &Demo) -> anyhow::Result<ExitCo
 async fn play(app: &App, demo: &Demo, json: bool) -> anyhow::Result<()> {
     let fresh = load(app).await?;
     if !json {
-        println!("{}", match fresh {
-            true => "Loaded the sample tickets and articles of Lindenhof, a made-up shop. Triaging them:",
-            false => "Found the data of an earlier start (--reset starts afresh).",
-        });
+        println!(
+            "{}",
+            match fresh {
+                true => "Loaded the sample tickets and articles of Lindenhof, a made-up shop. Triaging them:",
+                false => "Found the data of an earlier start (--reset starts afresh).",
+            }
+        );
     }
     settle(app, !json).await?;
     if json {
@@ -122,7 +128,10 @@ async fn play(app: &App, demo: &Demo, json: bool) -> anyhow::Result<()> {
     println!("\n{}", concluded(app).await?);
     if demo.once || !std::io::stdin().is_terminal() && !std::env::var("DESKHAND_DEMO_PIPE").is_ok_and(|on| on == "1") {
         let open = approvals::read(&app.pool, approvals::Which::Open).await?;
-        println!("\n{} approvals wait. Run `deskhand demo` in a terminal to decide them.", open.len());
+        println!(
+            "\n{} approvals wait. Run `deskhand demo` in a terminal to decide them.",
+            open.len()
+        );
         return Ok(());
     }
     loop {
@@ -144,7 +153,9 @@ async fn play(app: &App, demo: &Demo, json: bool) -> anyhow::Result<()> {
 
 /// Empties the demo's own database.
 async fn reset(app: &App) -> anyhow::Result<()> {
-    deskhand_adapters::postgres::empty(&app.pool).await.context("The demo's data could not be reset")?;
+    deskhand_adapters::postgres::empty(&app.pool)
+        .await
+        .context("The demo's data could not be reset")?;
     crate::app::migrate(&app.pool).await
 }
 
@@ -178,7 +189,10 @@ async fn load(app: &App) -> anyhow::Result<bool> {
 }
 
 fn delivery(app: &App, sample: &Sample) -> Delivery {
-    let outside = OutsideId { source: Source::Api, id: format!("sample-{}", sample.id) };
+    let outside = OutsideId {
+        source: Source::Api,
+        id: format!("sample-{}", sample.id),
+    };
     let comments = sample
         .comments
         .iter()
@@ -195,7 +209,10 @@ fn delivery(app: &App, sample: &Sample) -> Delivery {
         .collect();
     let told = Told {
         subject: Some(sample.subject.clone()),
-        requester: Some(Requester { name: sample.requester.name.clone(), address: sample.requester.address.clone() }),
+        requester: Some(Requester {
+            name: sample.requester.name.clone(),
+            address: sample.requester.address.clone(),
+        }),
         comments,
         ..Told::default()
     };
@@ -204,7 +221,10 @@ fn delivery(app: &App, sample: &Sample) -> Delivery {
         delivery_id: format!("sample-{}", sample.id),
         headers: json!({}),
         body: Vec::new(),
-        mapped: Ok(Inbound { ticket: outside, what: Happening::Told(Box::new(told)) }),
+        mapped: Ok(Inbound {
+            ticket: outside,
+            what: Happening::Told(Box::new(told)),
+        }),
     }
 }
 
@@ -240,12 +260,22 @@ async fn watch(app: App) {
 }
 
 async fn lines(app: &App, seen: &mut std::collections::HashMap<RunId, i32>, show: bool) -> sqlx::Result<()> {
-    for row in tickets::list(&app.pool, &Filter { most: 100, ..Filter::default() }).await? {
+    for row in tickets::list(
+        &app.pool,
+        &Filter {
+            most: 100,
+            ..Filter::default()
+        },
+    )
+    .await?
+    {
         for run in runs::of_ticket(&app.pool, TicketId(row.id)).await?.into_iter().take(1) {
             let id = RunId(run.id);
             let after = seen.get(&id).copied().unwrap_or(0);
             let all = runs::steps(&app.pool, id, 0).await?;
-            let Some(last) = all.last().map(|step| step.seq).filter(|last| *last > after) else { continue };
+            let Some(last) = all.last().map(|step| step.seq).filter(|last| *last > after) else {
+                continue;
+            };
             seen.insert(id, last);
             let whole = Transcript::new(all);
             if !show && run.state != "running" && run.state != "queued" {
@@ -253,7 +283,12 @@ async fn lines(app: &App, seen: &mut std::collections::HashMap<RunId, i32>, show
             }
             for step in whole.steps().iter().filter(|step| step.seq > after) {
                 if let Some(line) = transcript::line(&whole, step) {
-                    println!("{} {} {}", styled("●", "32"), styled(&TicketId(row.id).to_string(), "1"), clip(&line, 100));
+                    println!(
+                        "{} {} {}",
+                        styled("●", "32"),
+                        styled(&TicketId(row.id).to_string(), "1"),
+                        clip(&line, 100)
+                    );
                 }
             }
         }
@@ -263,8 +298,24 @@ async fn lines(app: &App, seen: &mut std::collections::HashMap<RunId, i32>, show
 
 async fn concluded(app: &App) -> anyhow::Result<String> {
     let mut rows = Vec::new();
-    for row in tickets::list(&app.pool, &Filter { most: 100, ..Filter::default() }).await?.iter().rev() {
-        let part = |name: &str| row.triage.as_ref().and_then(|t| t[name].as_str()).unwrap_or("–").to_owned();
+    for row in tickets::list(
+        &app.pool,
+        &Filter {
+            most: 100,
+            ..Filter::default()
+        },
+    )
+    .await?
+    .iter()
+    .rev()
+    {
+        let part = |name: &str| {
+            row.triage
+                .as_ref()
+                .and_then(|t| t[name].as_str())
+                .unwrap_or("–")
+                .to_owned()
+        };
         let id = TicketId(row.id);
         let what = what_now(app, id).await?;
         rows.push(vec![
@@ -279,7 +330,12 @@ async fn concluded(app: &App) -> anyhow::Result<String> {
         ]);
     }
     rows.sort();
-    Ok(table(&["ticket", "subject", "lang", "category", "priority", "team", "action", "now"], &rows))
+    Ok(table(
+        &[
+            "ticket", "subject", "lang", "category", "priority", "team", "action", "now",
+        ],
+        &rows,
+    ))
 }
 
 async fn what_now(app: &App, id: TicketId) -> anyhow::Result<String> {
@@ -298,7 +354,17 @@ async fn what_now(app: &App, id: TicketId) -> anyhow::Result<String> {
 
 async fn concluded_json(app: &App) -> anyhow::Result<serde_json::Value> {
     let mut all = Vec::new();
-    for row in tickets::list(&app.pool, &Filter { most: 100, ..Filter::default() }).await?.iter().rev() {
+    for row in tickets::list(
+        &app.pool,
+        &Filter {
+            most: 100,
+            ..Filter::default()
+        },
+    )
+    .await?
+    .iter()
+    .rev()
+    {
         let id = TicketId(row.id);
         let runs = runs::of_ticket(&app.pool, id).await?;
         let open: Vec<_> = approvals::read(&app.pool, approvals::Which::OfTicket(id))
@@ -307,8 +373,10 @@ async fn concluded_json(app: &App) -> anyhow::Result<serde_json::Value> {
             .filter(|row| row.state == ApprovalState::Open)
             .map(crate::http::api::approval)
             .collect();
-        all.push(json!({ "ticket": id.to_string(), "subject": row.subject, "state": row.state, "triage": row.triage,
-                         "run": runs.first(), "approvals": open }));
+        all.push(
+            json!({ "ticket": id.to_string(), "subject": row.subject, "state": row.state, "triage": row.triage,
+                         "run": runs.first(), "approvals": open }),
+        );
     }
     Ok(json!({ "tickets": all }))
 }

@@ -17,11 +17,19 @@ struct Finding {
 }
 
 fn good(what: &'static str, says: impl Into<String>) -> Finding {
-    Finding { what, good: true, says: says.into() }
+    Finding {
+        what,
+        good: true,
+        says: says.into(),
+    }
 }
 
 fn bad(what: &'static str, says: impl Into<String>) -> Finding {
-    Finding { what, good: false, says: says.into() }
+    Finding {
+        what,
+        good: false,
+        says: says.into(),
+    }
 }
 
 pub(super) async fn run(context: &Context) -> anyhow::Result<ExitCode> {
@@ -42,11 +50,18 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<ExitCode> {
     }
     let healthy = findings.iter().all(|finding| finding.good);
     if context.json {
-        let all: Vec<_> = findings.iter().map(|f| json!({ "what": f.what, "good": f.good, "says": f.says })).collect();
+        let all: Vec<_> = findings
+            .iter()
+            .map(|f| json!({ "what": f.what, "good": f.good, "says": f.says }))
+            .collect();
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
         for finding in &findings {
-            let mark = if finding.good { styled("✓", "32") } else { styled("✗", "31") };
+            let mark = if finding.good {
+                styled("✓", "32")
+            } else {
+                styled("✗", "31")
+            };
             println!("{mark} {:<10} {}", finding.what, finding.says);
         }
     }
@@ -55,7 +70,11 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<ExitCode> {
 
 async fn examine(app: &App) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let place = if app.config.database_url.is_some() { "DATABASE_URL" } else { "embedded" };
+    let place = if app.config.database_url.is_some() {
+        "DATABASE_URL"
+    } else {
+        "embedded"
+    };
     findings.push(match app.mode().await {
         Ok(mode) => good("database", format!("answers ({place}); the mode is {mode}")),
         Err(error) => bad("database", error.to_string()),
@@ -70,7 +89,10 @@ async fn examine(app: &App) -> Vec<Finding> {
         Some(_) => match app.chat("slack") {
             Some(chat) => match chat.check().await {
                 Ok(line) if app.home_lane().is_some() => good("slack", line),
-                Ok(line) => bad("slack", format!("{line}; SLACK_CHANNEL is not set, so cards have no place")),
+                Ok(line) => bad(
+                    "slack",
+                    format!("{line}; SLACK_CHANNEL is not set, so cards have no place"),
+                ),
                 Err(error) => bad("slack", error.to_string()),
             },
             None => bad("slack", "set up, and not usable"),
@@ -103,11 +125,16 @@ async fn model(app: &App) -> Finding {
         ModelChoice::Anthropic(name) | ModelChoice::OpenAi(name) => name,
     };
     match app.model.offered().await {
-        Ok(offered) if offered.iter().any(|one| one == name) => good("model", format!("{} is offered", app.model.name())),
+        Ok(offered) if offered.iter().any(|one| one == name) => {
+            good("model", format!("{} is offered", app.model.name()))
+        }
         Ok(offered) if offered.is_empty() => bad("model", "the provider offers no models to this key"),
         Ok(offered) => {
             let few: Vec<&str> = offered.iter().map(String::as_str).take(8).collect();
-            bad("model", format!("{name} is not among what the provider offers: {} …", few.join(", ")))
+            bad(
+                "model",
+                format!("{name} is not among what the provider offers: {} …", few.join(", ")),
+            )
         }
         Err(error) => bad("model", error.to_string()),
     }

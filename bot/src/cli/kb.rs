@@ -72,10 +72,13 @@ pub(super) fn parse_file(id: &str, text: &str) -> Result<ArticleFile, String> {
     };
     let body = match text.strip_prefix("---\n") {
         Some(rest) => {
-            let (front, body) = rest.split_once("\n---").ok_or("line 1: the front matter has no end (---)")?;
+            let (front, body) = rest
+                .split_once("\n---")
+                .ok_or("line 1: the front matter has no end (---)")?;
             for (n, line) in front.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-                let (name, value) =
-                    line.split_once(':').ok_or_else(|| format!("line {}: \"name: value\" is expected", n + 2))?;
+                let (name, value) = line
+                    .split_once(':')
+                    .ok_or_else(|| format!("line {}: \"name: value\" is expected", n + 2))?;
                 let value = value.trim().trim_matches('"').to_owned();
                 match name.trim() {
                     "id" => file.id = value,
@@ -91,7 +94,10 @@ pub(super) fn parse_file(id: &str, text: &str) -> Result<ArticleFile, String> {
         None => &text,
     };
     if file.title.is_empty() {
-        let heading = body.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(&file.id);
+        let heading = body
+            .lines()
+            .find_map(|line| line.strip_prefix("# "))
+            .unwrap_or(&file.id);
         file.title = heading.trim().to_owned();
     }
     file.body = body.trim_end().to_owned();
@@ -106,7 +112,10 @@ pub(super) fn parse_file(id: &str, text: &str) -> Result<ArticleFile, String> {
 fn check_id(id: &str) -> Result<(), String> {
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 200 || id.starts_with('.') || !id.chars().all(plain) {
-        return Err(format!("\"{}\" is no article id: letters, digits, dashes", id.chars().take(40).collect::<String>()));
+        return Err(format!(
+            "\"{}\" is no article id: letters, digits, dashes",
+            id.chars().take(40).collect::<String>()
+        ));
     }
     Ok(())
 }
@@ -120,7 +129,13 @@ struct Line {
     title: String,
     #[serde(default)]
     section: Option<Value>,
-    #[serde(default, alias = "text", alias = "content", alias = "body_text", alias = "body_markdown")]
+    #[serde(
+        default,
+        alias = "text",
+        alias = "content",
+        alias = "body_text",
+        alias = "body_markdown"
+    )]
     body: String,
     #[serde(default, alias = "lang", alias = "locale")]
     language: Option<String>,
@@ -132,24 +147,48 @@ fn parse_line(n: usize, line: &str) -> Result<ArticleFile, String> {
         Value::String(id) => id.clone(),
         other => other.to_string(),
     };
-    let id: String = id.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect();
+    let id: String = id
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
     check_id(&id).map_err(|why| format!("line {n}: {why}"))?;
     let section = match line.section {
         Some(Value::String(section)) => section,
-        Some(Value::Object(section)) => section.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        Some(Value::Object(section)) => section
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
         _ => String::new(),
     };
     let language = line.language.unwrap_or_default();
     let language = language.split(['-', '_']).next().unwrap_or_default().to_lowercase();
-    Ok(ArticleFile { id, title: line.title, section, language, body: line.body })
+    Ok(ArticleFile {
+        id,
+        title: line.title,
+        section,
+        language,
+        body: line.body,
+    })
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<ArticleFile>> {
     let mut files = Vec::new();
     if path.is_dir() {
-        let mut entries: Vec<PathBuf> = std::fs::read_dir(path)?.filter_map(|entry| entry.ok().map(|e| e.path())).collect();
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(path)?
+            .filter_map(|entry| entry.ok().map(|e| e.path()))
+            .collect();
         entries.sort();
-        for entry in entries.iter().filter(|entry| entry.extension().is_some_and(|ext| ext == "md")) {
+        for entry in entries
+            .iter()
+            .filter(|entry| entry.extension().is_some_and(|ext| ext == "md"))
+        {
             let id = entry.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
             let text = std::fs::read_to_string(entry).with_context(|| format!("{} cannot be read", entry.display()))?;
             files.push(parse_file(id, &text).map_err(|why| anyhow::anyhow!("{}: {why}", entry.display()))?);
@@ -160,7 +199,11 @@ fn read(path: &Path) -> anyhow::Result<Vec<ArticleFile>> {
             files.push(parse_line(n + 1, line).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?);
         }
     }
-    anyhow::ensure!(!files.is_empty(), "{} has no articles: give a folder of .md files or a .jsonl file", path.display());
+    anyhow::ensure!(
+        !files.is_empty(),
+        "{} has no articles: give a folder of .md files or a .jsonl file",
+        path.display()
+    );
     Ok(files)
 }
 
@@ -221,7 +264,11 @@ async fn export(started: &Started, folder: &Path) -> anyhow::Result<()> {
     for filed in articles::some(&started.app.pool, &ids).await? {
         let article = &filed.article;
         check_id(&article.id.0).map_err(|why| anyhow::anyhow!(why))?;
-        let section = if filed.section.is_empty() { String::new() } else { format!("section: {}\n", filed.section) };
+        let section = if filed.section.is_empty() {
+            String::new()
+        } else {
+            format!("section: {}\n", filed.section)
+        };
         let text = format!(
             "---\nid: {}\ntitle: {}\n{section}language: {}\n---\n\n{}\n",
             article.id, article.title, article.language, article.body
@@ -251,7 +298,10 @@ async fn find(started: &Started, query: &str, limit: usize, json: bool) -> anyho
 
 async fn history(started: &Started, article: &str, json: bool) -> anyhow::Result<()> {
     let revisions = articles::history(&started.app.pool, &ArticleId(article.to_owned())).await?;
-    anyhow::ensure!(!revisions.is_empty(), "there is no article \"{article}\": find its id with kb search");
+    anyhow::ensure!(
+        !revisions.is_empty(),
+        "there is no article \"{article}\": find its id with kb search"
+    );
     if json {
         println!("{}", serde_json::to_string_pretty(&revisions)?);
         return Ok(());
@@ -266,7 +316,10 @@ async fn history(started: &Started, article: &str, json: bool) -> anyhow::Result
             revision.rationale
         );
         if let Some(before) = revisions.get(n + 1) {
-            println!("{}", table::coloured_diff(&diff::unified(&before.body, &revision.body, article).text));
+            println!(
+                "{}",
+                table::coloured_diff(&diff::unified(&before.body, &revision.body, article).text)
+            );
         }
     }
     Ok(())
@@ -311,16 +364,25 @@ mod tests {
 
     #[test]
     fn an_article_file_is_read_with_and_without_front_matter() {
-        let file = parse_file("x", "---\nid: returns\ntitle: Returns\nlanguage: en\n---\n\nSend it back.\n");
+        let file = parse_file(
+            "x",
+            "---\nid: returns\ntitle: Returns\nlanguage: en\n---\n\nSend it back.\n",
+        );
         let file = file.expect("it is whole");
-        assert_eq!((file.id.as_str(), file.title.as_str(), file.body.as_str()), ("returns", "Returns", "Send it back."));
+        assert_eq!(
+            (file.id.as_str(), file.title.as_str(), file.body.as_str()),
+            ("returns", "Returns", "Send it back.")
+        );
         let file = parse_file("warranty", "# Warranty\n\nTwo years.").expect("it is whole");
         assert_eq!((file.id.as_str(), file.title.as_str()), ("warranty", "Warranty"));
     }
 
     #[test]
     fn a_broken_file_is_refused_with_its_line() {
-        assert_eq!(parse_file("x", "---\ntitle Returns\n---\ntext"), Err("line 2: \"name: value\" is expected".into()));
+        assert_eq!(
+            parse_file("x", "---\ntitle Returns\n---\ntext"),
+            Err("line 2: \"name: value\" is expected".into())
+        );
         assert!(parse_file("x", "---\ntitle: R\n").is_err());
         assert!(parse_file("../x", "text").is_err());
         assert!(parse_line(7, "{\"id\": 1").is_err_and(|why| why.starts_with("line 7: ")));

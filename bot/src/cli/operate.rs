@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use deskhand_adapters::postgres::{approvals as store, inbox as inbox_store, ledger as ledger_store, outbox as outbox_store};
+use deskhand_adapters::postgres::{
+    approvals as store, inbox as inbox_store, ledger as ledger_store, outbox as outbox_store,
+};
 use deskhand_adapters::postgres::{runs, tickets};
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::command::{self, TicketRef};
@@ -80,7 +82,14 @@ pub(super) async fn list(context: &Context, filter: &str) -> anyhow::Result<Exit
         return command(context, format!("list {filter}").trim()).await;
     }
     with(context, async |started| {
-        let rows = tickets::list(&started.app.pool, &tickets::Filter { most: 200, ..tickets::Filter::default() }).await?;
+        let rows = tickets::list(
+            &started.app.pool,
+            &tickets::Filter {
+                most: 200,
+                ..tickets::Filter::default()
+            },
+        )
+        .await?;
         println!("{}", serde_json::to_string_pretty(&rows)?);
         Ok(ExitCode::SUCCESS)
     })
@@ -122,9 +131,15 @@ pub(super) async fn triage(context: &Context, triage: &Triage) -> anyhow::Result
         follow(app, id, context.json).await?;
         if context.json {
             let whole = api::whole_ticket(app, &TicketRef::Number(id)).await?;
-            println!("{}", serde_json::to_string_pretty(&json!({ "ticket": whole, "run_before": before }))?);
+            println!(
+                "{}",
+                serde_json::to_string_pretty(&json!({ "ticket": whole, "run_before": before }))?
+            );
         } else {
-            println!("{}", commands::execute(app, &local_actor(), &command::Command::Show(TicketRef::Number(id))).await?);
+            println!(
+                "{}",
+                commands::execute(app, &local_actor(), &command::Command::Show(TicketRef::Number(id))).await?
+            );
         }
         Ok(ExitCode::SUCCESS)
     })
@@ -132,7 +147,11 @@ pub(super) async fn triage(context: &Context, triage: &Triage) -> anyhow::Result
 }
 
 async fn follow(app: &App, id: TicketId, quiet: bool) -> anyhow::Result<()> {
-    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+    let bar = if quiet {
+        ProgressBar::hidden()
+    } else {
+        ProgressBar::new_spinner()
+    };
     bar.enable_steady_tick(Duration::from_millis(120));
     bar.set_message("at work");
     let mut seen = 0;
@@ -140,7 +159,9 @@ async fn follow(app: &App, id: TicketId, quiet: bool) -> anyhow::Result<()> {
     let started = std::time::Instant::now();
     loop {
         let worked = runner::tick(app).await? + dispatcher::tick(app).await? + sweeper::tick(app).await?;
-        let Some(run) = runs::of_ticket(&app.pool, id).await?.into_iter().next() else { break };
+        let Some(run) = runs::of_ticket(&app.pool, id).await?.into_iter().next() else {
+            break;
+        };
         if of != Some(run.id) {
             of = Some(run.id);
             seen = 0;
@@ -182,7 +203,10 @@ pub(super) async fn approvals(context: &Context) -> anyhow::Result<ExitCode> {
                     println!("{}\n", ask::draw(&card, "", false));
                 }
             }
-            println!("Decide with: deskhand approve {}, or deskhand reject {} --reason \"…\"", rows[0].id, rows[0].id);
+            println!(
+                "Decide with: deskhand approve {}, or deskhand reject {} --reason \"…\"",
+                rows[0].id, rows[0].id
+            );
         }
         Ok(ExitCode::SUCCESS)
     })
@@ -194,7 +218,14 @@ pub(super) async fn approve(context: &Context, approval: &str) -> anyhow::Result
 }
 
 pub(super) async fn reject(context: &Context, approval: &str, reason: &str) -> anyhow::Result<ExitCode> {
-    decide(context, approval, Wish::Reject { reason: reason.to_owned() }).await
+    decide(
+        context,
+        approval,
+        Wish::Reject {
+            reason: reason.to_owned(),
+        },
+    )
+    .await
 }
 
 async fn decide(context: &Context, approval: &str, wish: Wish) -> anyhow::Result<ExitCode> {
@@ -232,7 +263,13 @@ pub(super) async fn inbox(context: &Context, inbox: &InboxCommand) -> anyhow::Re
                         .iter()
                         .map(|row| {
                             let at = row.received_at.format("%F %H:%M UTC").to_string();
-                            vec![row.id.to_string(), row.source.clone(), row.kind.clone(), at, clip(&row.error, 90)]
+                            vec![
+                                row.id.to_string(),
+                                row.source.clone(),
+                                row.kind.clone(),
+                                at,
+                                clip(&row.error, 90),
+                            ]
                         })
                         .collect();
                     println!("{}", table(&["id", "source", "kind", "received", "why"], &rows));
@@ -243,7 +280,10 @@ pub(super) async fn inbox(context: &Context, inbox: &InboxCommand) -> anyhow::Re
                 let (source, _, headers, body) = inbox_store::raw(&app.pool, *id)
                     .await?
                     .with_context(|| format!("there is no delivery {id} in the inbox"))?;
-                anyhow::ensure!(source == Source::Zendesk.as_str(), "deliveries from {source} cannot be mapped again");
+                anyhow::ensure!(
+                    source == Source::Zendesk.as_str(),
+                    "deliveries from {source} cannot be mapped again"
+                );
                 let headers = webhooks::headers_from(&headers);
                 let inbound = webhooks::map_zendesk(app, &headers, &body)
                     .await
@@ -282,14 +322,23 @@ pub(super) async fn outbox(context: &Context, outbox: &OutboxCommand) -> anyhow:
                         .iter()
                         .map(|row| {
                             let ticket = row.ticket_id.map(|id| TicketId(id).to_string()).unwrap_or_default();
-                            vec![row.id.to_string(), ticket, row.kind.clone(), row.state.clone(), row.attempts.to_string(), clip(&row.why, 60)]
+                            vec![
+                                row.id.to_string(),
+                                ticket,
+                                row.kind.clone(),
+                                row.state.clone(),
+                                row.attempts.to_string(),
+                                clip(&row.why, 60),
+                            ]
                         })
                         .collect();
                     println!("{}", table(&["id", "ticket", "what", "state", "tries", "why"], &rows));
                 }
             }
             OutboxCommand::Redrive { id } => {
-                let id: EffectId = id.parse().context("an effect's id is a UUID; see deskhand outbox list")?;
+                let id: EffectId = id
+                    .parse()
+                    .context("an effect's id is a UUID; see deskhand outbox list")?;
                 match outbox_store::redrive(&app.pool, id).await? {
                     true => println!("{id} is tried again; it is looked for before it is sent."),
                     false => println!("{id} is neither dead nor unknown; nothing was changed."),
@@ -307,15 +356,28 @@ pub(super) async fn ledger(context: &Context, ledger: &LedgerCommand) -> anyhow:
         while ledger_store::seal(&started.app.pool, 500).await? == 500 {}
         let found = ledger_store::verify(&started.app.pool).await?;
         if context.json {
-            let broken = found.broken.as_ref().map(|broken| json!({ "number": broken.number, "why": broken.why }));
-            println!("{}", json!({ "sealed": found.sealed, "unsealed": found.unsealed, "broken": broken }));
+            let broken = found
+                .broken
+                .as_ref()
+                .map(|broken| json!({ "number": broken.number, "why": broken.why }));
+            println!(
+                "{}",
+                json!({ "sealed": found.sealed, "unsealed": found.unsealed, "broken": broken })
+            );
         } else {
             match &found.broken {
-                None => println!("The chain holds: {} rows sealed, {} not yet.", found.sealed, found.unsealed),
+                None => println!(
+                    "The chain holds: {} rows sealed, {} not yet.",
+                    found.sealed, found.unsealed
+                ),
                 Some(broken) => println!("The chain breaks at row {}: {}.", broken.number, broken.why),
             }
         }
-        Ok(if found.broken.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        Ok(if found.broken.is_none() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
     })
     .await
 }

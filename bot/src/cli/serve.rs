@@ -49,7 +49,9 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
         eprintln!("deskhand: listening on http://{}", listener.local_addr()?);
         let (app, stop) = (app.clone(), cancel.clone());
         tracker.spawn(async move {
-            let served = axum::serve(listener, http::router(app)).with_graceful_shutdown(stop.cancelled_owned()).await;
+            let served = axum::serve(listener, http::router(app))
+                .with_graceful_shutdown(stop.cancelled_owned())
+                .await;
             if let Err(error) = served {
                 tracing::error!(%error, "the listener failed");
             }

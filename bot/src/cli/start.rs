@@ -77,10 +77,17 @@ impl Context {
 /// The settings' database, or the embedded one, started if need be.
 async fn database(config: &Config) -> anyhow::Result<(PgConnectOptions, Option<Embedded>)> {
     if let Some(url) = &config.database_url {
-        let options = url.expose_secret().parse().context("DATABASE_URL is not a Postgres address")?;
+        let options = url
+            .expose_secret()
+            .parse()
+            .context("DATABASE_URL is not a Postgres address")?;
         return Ok((options, None));
     }
-    let options = embedded::Options { data: config.data.clone(), programs: config.pg_bin.clone(), durable: true };
+    let options = embedded::Options {
+        data: config.data.clone(),
+        programs: config.pg_bin.clone(),
+        durable: true,
+    };
     let server = embedded::start(options, &|line| eprintln!("deskhand: {line}")).await?;
     Ok((server.connect_options(), Some(server)))
 }
@@ -90,7 +97,9 @@ pub(super) fn logs(config: &Config) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
         let filter = EnvFilter::try_from_env("DESKHAND_LOG").unwrap_or_else(|_| EnvFilter::new("warn,deskhand=info"));
-        let logs = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+        let logs = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr);
         let done = match config.log_format {
             LogFormat::Json => logs.json().try_init(),
             LogFormat::Text => logs.with_ansi(std::io::stderr().is_terminal()).compact().try_init(),

@@ -9,7 +9,11 @@ pub(super) fn colours() -> bool {
 
 /// Wraps text in an ANSI style where colours are wanted.
 pub(super) fn styled(text: &str, code: &str) -> String {
-    if colours() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    if colours() {
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
+    }
 }
 
 /// Columns as wide as their widest cell; the last one is cut at the terminal's edge by the terminal itself.
@@ -38,7 +42,12 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 fn width(text: &str) -> usize {
     text.chars()
         .map(|c| match c as u32 {
-            0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f | 0xff00..=0xff60 => 2,
+            0x1100..=0x115f
+            | 0x2e80..=0xa4cf
+            | 0xac00..=0xd7a3
+            | 0xf900..=0xfaff
+            | 0xfe30..=0xfe6f
+            | 0xff00..=0xff60 => 2,
             _ => 1,
         })
         .sum()

@@ -107,7 +107,10 @@ impl<'a> Layers<'a> {
         // An empty list is an answer (nobody); empty text is a slip, and must not count as "not set", which for the team
         // would mean everybody.
         if text.is_empty() && !value.is_array() {
-            return Err(ConfigError::new(place, "is empty: leave the line out if it is not meant to be set"));
+            return Err(ConfigError::new(
+                place,
+                "is empty: leave the line out if it is not meant to be set",
+            ));
         }
         Ok(Some(Given { text, place }))
     }

@@ -248,7 +248,11 @@ fn an_empty_list_is_nobody_and_an_empty_text_is_refused() {
     // Compose files leave empty variables behind, so they change nothing.
     let kept = load("team = [\"slack:U1\"]", &[("DESKHAND_TEAM", "")]).expect("the file is right");
     assert_eq!(kept.team.map(|team| team.len()), Some(1));
-    refuses("team = \"\"", &[], "team in deskhand.toml is empty: leave the line out if it is not meant to be set.");
+    refuses(
+        "team = \"\"",
+        &[],
+        "team in deskhand.toml is empty: leave the line out if it is not meant to be set.",
+    );
 }
 
 #[test]

@@ -55,7 +55,10 @@ struct NewRequester {
 
 fn authorized(app: &App, headers: &HeaderMap) -> Result<(), Response> {
     let Some(token) = &app.config.api_token else {
-        return Err(sentence(StatusCode::UNAUTHORIZED, "The API is closed: DESKHAND_API_TOKEN is not set."));
+        return Err(sentence(
+            StatusCode::UNAUTHORIZED,
+            "The API is closed: DESKHAND_API_TOKEN is not set.",
+        ));
     };
     let given = headers
         .get("authorization")
@@ -65,14 +68,21 @@ fn authorized(app: &App, headers: &HeaderMap) -> Result<(), Response> {
         .map(|(_, token)| token.trim());
     match given {
         Some(given) if bool::from(given.as_bytes().ct_eq(token.expose_secret().as_bytes())) => Ok(()),
-        Some(_) | None => Err(sentence(StatusCode::UNAUTHORIZED, "The bearer token is missing or wrong.")),
+        Some(_) | None => Err(sentence(
+            StatusCode::UNAUTHORIZED,
+            "The bearer token is missing or wrong.",
+        )),
     }
 }
 
 /// Reads JSON with one sentence for what is wrong with it.
 fn read<'a, T: Deserialize<'a>>(raw: &'a Bytes) -> Result<T, Response> {
-    serde_json::from_slice(raw)
-        .map_err(|error| sentence(StatusCode::BAD_REQUEST, format!("The body is not what this takes: {error}.")))
+    serde_json::from_slice(raw).map_err(|error| {
+        sentence(
+            StatusCode::BAD_REQUEST,
+            format!("The body is not what this takes: {error}."),
+        )
+    })
 }
 
 pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Response {
@@ -90,9 +100,18 @@ pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Resp
     if new.body.trim().is_empty() {
         return sentence(StatusCode::BAD_REQUEST, "The body of the ticket is empty.");
     }
-    let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let delivery_id = new.idempotency_key.or(key).unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-    let external = new.external_id.filter(|id| !id.trim().is_empty()).unwrap_or_else(|| delivery_id.clone());
+    let key = headers
+        .get("idempotency-key")
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
+    let delivery_id = new
+        .idempotency_key
+        .or(key)
+        .unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let external = new
+        .external_id
+        .filter(|id| !id.trim().is_empty())
+        .unwrap_or_else(|| delivery_id.clone());
     let comment = NewComment {
         outside_id: Some(delivery_id.clone()),
         author: Author::Requester,
@@ -104,18 +123,27 @@ pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Resp
     };
     let told = Told {
         subject: Some(new.subject),
-        requester: Some(Requester { name: new.requester.name, address: new.requester.email }),
+        requester: Some(Requester {
+            name: new.requester.name,
+            address: new.requester.email,
+        }),
         priority: new.priority,
         comments: vec![comment],
         ..Told::default()
     };
-    let ticket = OutsideId { source: Source::Api, id: external };
+    let ticket = OutsideId {
+        source: Source::Api,
+        id: external,
+    };
     let delivery = Delivery {
         source: Source::Api,
         delivery_id,
         headers: json!({}),
         body: raw.to_vec(),
-        mapped: Ok(Inbound { ticket: ticket.clone(), what: Happening::Told(Box::new(told)) }),
+        mapped: Ok(Inbound {
+            ticket: ticket.clone(),
+            what: Happening::Told(Box::new(told)),
+        }),
     };
     let accepted = match intake::accept(&app, delivery).await {
         Ok(accepted) => accepted,
@@ -129,7 +157,11 @@ pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Resp
             Err(error) => return unavailable(&error),
         },
     };
-    let status = if accepted.repeat { StatusCode::OK } else { StatusCode::CREATED };
+    let status = if accepted.repeat {
+        StatusCode::OK
+    } else {
+        StatusCode::CREATED
+    };
     let answer = json!({ "ticket": id.map(|id| id.to_string()), "repeat": accepted.repeat, "run": accepted.run });
     (status, Json(answer)).into_response()
 }
@@ -138,7 +170,15 @@ pub async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
     if let Err(response) = authorized(&app, &headers) {
         return response;
     }
-    match tickets::list(&app.pool, &Filter { most: 200, ..Filter::default() }).await {
+    match tickets::list(
+        &app.pool,
+        &Filter {
+            most: 200,
+            ..Filter::default()
+        },
+    )
+    .await
+    {
         Ok(rows) => {
             let tickets: Vec<Value> = rows.iter().map(listed).collect();
             Json(json!({ "tickets": tickets })).into_response()
@@ -172,11 +212,18 @@ pub async fn ticket(State(app): State<App>, headers: HeaderMap, Path(ticket): Pa
 
 /// A ticket with its comments, runs, approvals and effects, as `show --json` prints it too.
 pub async fn whole_ticket(app: &App, reference: &TicketRef) -> sqlx::Result<Option<Value>> {
-    let Some(id) = resolve(app, reference).await? else { return Ok(None) };
-    let Some(whole) = tickets::get(&app.pool, id).await? else { return Ok(None) };
+    let Some(id) = resolve(app, reference).await? else {
+        return Ok(None);
+    };
+    let Some(whole) = tickets::get(&app.pool, id).await? else {
+        return Ok(None);
+    };
     let t = &whole.ticket;
-    let approvals: Vec<Value> =
-        approvals::read(&app.pool, approvals::Which::OfTicket(id)).await?.iter().map(approval).collect();
+    let approvals: Vec<Value> = approvals::read(&app.pool, approvals::Which::OfTicket(id))
+        .await?
+        .iter()
+        .map(approval)
+        .collect();
     Ok(Some(json!({
         "ticket": t.id.to_string(), "source": t.outside.source, "outside_id": t.outside.id, "subject": t.subject,
         "requester": t.requester, "state": t.state, "version": t.version, "triage": t.triage, "url": whole.url,
@@ -196,7 +243,9 @@ pub async fn run(State(app): State<App>, headers: HeaderMap, Path(run): Path<Str
         return sentence(StatusCode::BAD_REQUEST, "A run's id is a UUID.");
     };
     let found = async {
-        let Some(run) = runs::get(&app.pool, id).await? else { return Ok::<_, sqlx::Error>(None) };
+        let Some(run) = runs::get(&app.pool, id).await? else {
+            return Ok::<_, sqlx::Error>(None);
+        };
         let transcript = Transcript::new(runs::steps(&app.pool, id, 0).await?);
         let lines: Vec<Value> = transcript
             .steps()
@@ -204,7 +253,9 @@ pub async fn run(State(app): State<App>, headers: HeaderMap, Path(run): Path<Str
             .map(|step| json!({ "seq": step.seq, "at": step.at, "line": transcript::line(&transcript, step), "step": step.kind }))
             .collect();
         let usage = transcript.usage();
-        Ok(Some(json!({ "run": run, "ticket": TicketId(run.ticket_id).to_string(), "usage": usage, "steps": lines })))
+        Ok(Some(
+            json!({ "run": run, "ticket": TicketId(run.ticket_id).to_string(), "usage": usage, "steps": lines }),
+        ))
     };
     match found.await {
         Ok(Some(value)) => Json(value).into_response(),
@@ -275,16 +326,27 @@ pub async fn decide(State(app): State<App>, headers: HeaderMap, Path(id): Path<S
         return sentence(StatusCode::BAD_REQUEST, "An approval is named like A-17.");
     };
     if decide.digest.len() < deskhand_core::digest::PREFIX {
-        return sentence(StatusCode::BAD_REQUEST, "The digest needs at least its first twelve characters.");
+        return sentence(
+            StatusCode::BAD_REQUEST,
+            "The digest needs at least its first twelve characters.",
+        );
     }
     let wish = match (decide.decision, decide.text, decide.reason) {
         (DecideAs::Approve, ..) => Wish::Approve,
         (DecideAs::Edit, Some(text), _) => Wish::Edit { text },
         (DecideAs::Edit, None, _) => return sentence(StatusCode::BAD_REQUEST, "An edit needs its text."),
-        (DecideAs::Reject, _, reason) => Wish::Reject { reason: reason.unwrap_or_default() },
+        (DecideAs::Reject, _, reason) => Wish::Reject {
+            reason: reason.unwrap_or_default(),
+        },
     };
     let name = decide.actor.trim().trim_start_matches("api:").to_owned();
-    let actor = Actor { surface: Surface::Api, id: name.clone(), name, workspace: None, roles: Vec::new() };
+    let actor = Actor {
+        surface: Surface::Api,
+        id: name.clone(),
+        name,
+        workspace: None,
+        roles: Vec::new(),
+    };
     let wanted = Wanted {
         approval,
         actor,

@@ -39,12 +39,18 @@ async fn figures(app: &App) -> sqlx::Result<String> {
         let _ = writeln!(text, "deskhand_runs{{state=\"{state}\"}} {count}");
     }
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();
-    let _ = writeln!(text, "# TYPE deskhand_approvals_open gauge\ndeskhand_approvals_open {open}");
+    let _ = writeln!(
+        text,
+        "# TYPE deskhand_approvals_open gauge\ndeskhand_approvals_open {open}"
+    );
     text.push_str("# TYPE deskhand_effects gauge\n");
     for (kind, state, count) in outbox::counts(&app.pool).await? {
         let _ = writeln!(text, "deskhand_effects{{kind=\"{kind}\",state=\"{state}\"}} {count}");
     }
     let at_work = app.at_work.load(Ordering::Relaxed);
-    let _ = writeln!(text, "# TYPE deskhand_runs_at_work gauge\ndeskhand_runs_at_work {at_work}");
+    let _ = writeln!(
+        text,
+        "# TYPE deskhand_runs_at_work gauge\ndeskhand_runs_at_work {at_work}"
+    );
     Ok(text)
 }

@@ -49,8 +49,10 @@ async fn write_until_empty(app: App) {
             }
             waiting.drain(..most).collect()
         };
-        let (deliveries, answers): (Vec<Delivery>, Vec<_>) =
-            batch.into_iter().map(|waiting| (waiting.delivery, waiting.answer)).unzip();
+        let (deliveries, answers): (Vec<Delivery>, Vec<_>) = batch
+            .into_iter()
+            .map(|waiting| (waiting.delivery, waiting.answer))
+            .unzip();
         let results = write(&app, &deliveries).await;
         for (answer, result) in answers.into_iter().zip(results) {
             // A sender that hung up asks again and finds its delivery here.

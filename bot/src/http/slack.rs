@@ -45,8 +45,16 @@ pub async fn commands(State(app): State<App>, headers: HeaderMap, raw: Body) -> 
             if let Some(refusal) = outsider(&given.by) {
                 return private(&refusal);
             }
-            let answer = AnswerTo { response_url: given.response_url, ..AnswerTo::default() };
-            let asked = Asked { text: given.text, actor: given.by.actor, delivery: given.delivery, answer };
+            let answer = AnswerTo {
+                response_url: given.response_url,
+                ..AnswerTo::default()
+            };
+            let asked = Asked {
+                text: given.text,
+                actor: given.by.actor,
+                delivery: given.delivery,
+                answer,
+            };
             match commands::serve(&app, &asked).await {
                 Ok(text) => private(&text),
                 Err(error) => {
@@ -86,7 +94,12 @@ fn verified(app: &App, headers: &HeaderMap, raw: Body) -> Result<Bytes, Response
 }
 
 fn verify(app: &App, headers: &HeaderMap, raw: &[u8]) -> Result<(), Refused> {
-    let secret = app.config.slack.as_ref().map(|slack| &slack.signing_secret).ok_or(Refused::NoSecret)?;
+    let secret = app
+        .config
+        .slack
+        .as_ref()
+        .map(|slack| &slack.signing_secret)
+        .ok_or(Refused::NoSecret)?;
     signature::slack(
         secret.expose_secret(),
         header(headers, "x-slack-request-timestamp")?,
@@ -117,11 +130,13 @@ fn answered(done: anyhow::Result<()>) -> Response {
 }
 
 fn private(text: &str) -> Response {
-    axum::Json(json!({ "response_type": "ephemeral", "text": deskhand_adapters::slack::escape::escape(text) })).into_response()
+    axum::Json(json!({ "response_type": "ephemeral", "text": deskhand_adapters::slack::escape::escape(text) }))
+        .into_response()
 }
 
 fn outsider(by: &Person) -> Option<String> {
-    by.outsider.then(|| "This is for the support team of this workspace; nothing was done.".to_owned())
+    by.outsider
+        .then(|| "This is for the support team of this workspace; nothing was done.".to_owned())
 }
 
 /// Whom to answer about something on a card.
@@ -195,7 +210,13 @@ fn editable(body: &CardBody) -> &str {
 
 async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
     let form = submitted.form;
-    let wanted = wanted(form.by, form.value, form.delivery, &form.spot, Wish::Edit { text: submitted.text });
+    let wanted = wanted(
+        form.by,
+        form.value,
+        form.delivery,
+        &form.spot,
+        Wish::Edit { text: submitted.text },
+    );
     match decide_form(app, &wanted).await {
         Ok(None) => axum::Json(form::clear()).into_response(),
         // Refused inside the form, keeping what was typed.
@@ -206,7 +227,15 @@ async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
 
 async fn submitted_reason(app: &App, submitted: RejectSubmitted) -> Response {
     let form = submitted.form;
-    let wanted = wanted(form.by, form.value, form.delivery, &form.spot, Wish::Reject { reason: submitted.reason });
+    let wanted = wanted(
+        form.by,
+        form.value,
+        form.delivery,
+        &form.spot,
+        Wish::Reject {
+            reason: submitted.reason,
+        },
+    );
     match decide_form(app, &wanted).await {
         Ok(None) => axum::Json(form::clear()).into_response(),
         Ok(Some(sentence)) => axum::Json(form::update(&form::note("Nothing changed", &sentence))).into_response(),
@@ -216,7 +245,14 @@ async fn submitted_reason(app: &App, submitted: RejectSubmitted) -> Response {
 
 fn wanted(by: Person, value: ButtonValue, delivery: String, spot: &Spot, wish: Wish) -> Wanted {
     let answer = answer_to(Some(spot), None, &by);
-    Wanted { approval: value.approval, actor: by.actor, wish, digest: Some(value.digest), delivery, answer }
+    Wanted {
+        approval: value.approval,
+        actor: by.actor,
+        wish,
+        digest: Some(value.digest),
+        delivery,
+        answer,
+    }
 }
 
 /// The sentence that refuses it, where it was refused.
@@ -255,7 +291,12 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
         );
         return worker::answer(app, surface, AnswerTo { text, ..answer }).await;
     }
-    let asked = Asked { text: said.text, actor: said.by.actor, delivery: said.delivery, answer: answer.clone() };
+    let asked = Asked {
+        text: said.text,
+        actor: said.by.actor,
+        delivery: said.delivery,
+        answer: answer.clone(),
+    };
     let text = commands::serve(app, &asked).await?;
     worker::answer(app, surface, AnswerTo { text, ..answer }).await
 }
@@ -267,9 +308,10 @@ async fn shortcut_used(app: &App, shortcut: Shortcut) -> anyhow::Result<()> {
     if let Some(text) = outsider(&shortcut.by) {
         return worker::answer(app, surface, AnswerTo { text, ..answer }).await;
     }
-    let named = shortcut.text.split(|c: char| !(c.is_alphanumeric() || c == '-')).find(|word| {
-        word.len() > 2 && word.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("T-"))
-    });
+    let named = shortcut
+        .text
+        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
+        .find(|word| word.len() > 2 && word.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("T-")));
     let text = match named {
         Some(ticket) => {
             let asked = Asked {

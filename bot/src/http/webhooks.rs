@@ -33,7 +33,11 @@ pub async fn zendesk(State(app): State<App>, headers: HeaderMap, raw: Body) -> R
     match intake::accept(&app, delivery).await {
         Ok(accepted) => {
             let ticket = accepted.ticket.map(|ticket| ticket.to_string());
-            (StatusCode::OK, axum::Json(json!({ "repeat": accepted.repeat, "ticket": ticket }))).into_response()
+            (
+                StatusCode::OK,
+                axum::Json(json!({ "repeat": accepted.repeat, "ticket": ticket })),
+            )
+                .into_response()
         }
         Err(error) => unavailable(&error),
     }
@@ -68,8 +72,10 @@ pub async fn map_zendesk(app: &App, headers: &HeaderMap, raw: &[u8]) -> Result<I
 fn kept_headers(headers: &HeaderMap) -> Value {
     let kept = headers
         .iter()
-        .filter(|(name, _)| name.as_str().starts_with("x-zendesk-") && !name.as_str().contains("signature")
-            || name.as_str() == "content-type")
+        .filter(|(name, _)| {
+            name.as_str().starts_with("x-zendesk-") && !name.as_str().contains("signature")
+                || name.as_str() == "content-type"
+        })
         .filter_map(|(name, value)| Some((name.to_string(), Value::String(value.to_str().ok()?.to_owned()))));
     Value::Object(kept.collect())
 }

@@ -41,21 +41,31 @@ pub struct AnswerTo {
 
 pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Tried> {
     let Some((name, channel)) = claimed.lane.split_once(':') else {
-        return Ok(Tried::Dead { why: format!("\"{}\" is no lane", claimed.lane) });
+        return Ok(Tried::Dead {
+            why: format!("\"{}\" is no lane", claimed.lane),
+        });
     };
     let Some(chat) = app.chat(name) else {
-        return Ok(Tried::Dead { why: format!("no {name} is connected: set it up, then redrive this") });
+        return Ok(Tried::Dead {
+            why: format!("no {name} is connected: set it up, then redrive this"),
+        });
     };
-    let to = To { app, claimed, chat, name, channel };
+    let to = To {
+        app,
+        claimed,
+        chat,
+        name,
+        channel,
+    };
     let tried = match (claimed.kind, claimed.ticket) {
         (Kind::Answer, _) => to.answer().await?,
         (Kind::Header, Some(ticket)) => to.header(ticket).await?,
         (Kind::Card, Some(ticket)) => to.card(ticket).await?,
         (Kind::Settle, Some(ticket)) => to.settle(ticket).await?,
         (Kind::Line, Some(ticket)) => to.line(ticket).await?,
-        (Kind::Reply | Kind::Escalation | Kind::Bookkeeping | Kind::FollowUp, _) | (_, None) => {
-            Tried::Dead { why: "it is not for a chat".into() }
-        }
+        (Kind::Reply | Kind::Escalation | Kind::Bookkeeping | Kind::FollowUp, _) | (_, None) => Tried::Dead {
+            why: "it is not for a chat".into(),
+        },
     };
     // About one post a second in a channel, for all replicas together.
     if matches!(tried, Tried::Ended) && claimed.kind != Kind::Answer {
@@ -81,19 +91,35 @@ impl To<'_> {
     }
 
     /// Posts once: after an ambiguous failure the post is looked up by its key first.
-    async fn post_once(&self, thread: Option<&str>, broadcast: bool, key: String, content: Content) -> Result<Place, PortError> {
+    async fn post_once(
+        &self,
+        thread: Option<&str>,
+        broadcast: bool,
+        key: String,
+        content: Content,
+    ) -> Result<Place, PortError> {
         if self.claimed.ambiguous
             && let Some(place) = self.chat.find(self.channel, thread, &key).await?
         {
             return Ok(place);
         }
         let thread = thread.map(str::to_owned);
-        self.chat.post(&Post { channel: self.channel.to_owned(), thread, broadcast, key, content }).await
+        self.chat
+            .post(&Post {
+                channel: self.channel.to_owned(),
+                thread,
+                broadcast,
+                key,
+                content,
+            })
+            .await
     }
 
     /// The ticket's header, drawn anew where it stands and posted where it does not.
     async fn header(&self, ticket: TicketId) -> anyhow::Result<Tried> {
-        let Some(header) = show::header(self.app, ticket).await? else { return self.end("").await };
+        let Some(header) = show::header(self.app, ticket).await? else {
+            return self.end("").await;
+        };
         let content = Content::Header(Box::new(header));
         if let Some(place) = places::header(&self.app.pool, ticket, self.name, self.channel).await? {
             match self.chat.update(&place, &content).await {
@@ -126,14 +152,23 @@ impl To<'_> {
             return Ok(Ok(Some(place)));
         }
         match show::header(self.app, ticket).await? {
-            Some(header) => Ok(self.post_header(ticket, Content::Header(Box::new(header))).await?.map(Some)),
+            Some(header) => Ok(self
+                .post_header(ticket, Content::Header(Box::new(header)))
+                .await?
+                .map(Some)),
             None => Ok(Ok(None)),
         }
     }
 
     async fn card(&self, ticket: TicketId) -> anyhow::Result<Tried> {
-        let Some(id) = self.claimed.approval else { return Ok(Tried::Dead { why: "it names no approval".into() }) };
-        let Some((card, row)) = show::card(self.app, id).await? else { return self.end("").await };
+        let Some(id) = self.claimed.approval else {
+            return Ok(Tried::Dead {
+                why: "it names no approval".into(),
+            });
+        };
+        let Some((card, row)) = show::card(self.app, id).await? else {
+            return self.end("").await;
+        };
         if row.state != ApprovalState::Open && !row.recorded {
             // It ended before anybody saw it: there is nothing to ask any more.
             return self.end("").await;
@@ -151,14 +186,22 @@ impl To<'_> {
                 if let Some(thread) = &thread {
                     places::forget(&self.app.pool, self.name, thread).await?;
                 }
-                return Ok(Tried::Again { why, after: None, ambiguous: false });
+                return Ok(Tried::Again {
+                    why,
+                    after: None,
+                    ambiguous: false,
+                });
             }
             Err(error) => return Ok(error.into()),
         };
         let mut tx = self.app.pool.begin().await?;
         if outbox::end(&mut tx, self.claimed, EffectState::Delivered, &place.message, "").await? {
             places::remember(&mut tx, ticket, Some(id), self.name, &place).await?;
-            let line = Line { approval: Some(id), digest: &row.digest, ..Line::new(EntryKind::Shown, ticket) };
+            let line = Line {
+                approval: Some(id),
+                digest: &row.digest,
+                ..Line::new(EntryKind::Shown, ticket)
+            };
             ledger::append(&mut tx, &line).await?;
             // Whoever decided while the card was on its way could not settle it yet.
             outbox::settle_if_ended(&mut tx, id).await?;
@@ -168,11 +211,17 @@ impl To<'_> {
     }
 
     async fn settle(&self, ticket: TicketId) -> anyhow::Result<Tried> {
-        let Some(id) = self.claimed.approval else { return Ok(Tried::Dead { why: "it names no approval".into() }) };
+        let Some(id) = self.claimed.approval else {
+            return Ok(Tried::Dead {
+                why: "it names no approval".into(),
+            });
+        };
         let Some(place) = places::card(&self.app.pool, id, self.name, self.channel).await? else {
             return self.end("").await;
         };
-        let Some((card, _)) = show::card(self.app, id).await? else { return self.end("").await };
+        let Some((card, _)) = show::card(self.app, id).await? else {
+            return self.end("").await;
+        };
         let line = card.settled.as_ref().map(|settled| format!("{id}: {}", settled.line));
         match self.chat.update(&place, &Content::Card(Box::new(card))).await {
             Ok(()) => {}
@@ -202,7 +251,10 @@ impl To<'_> {
         };
         let parent = thread.as_ref().map(|place| place.message.as_str());
         let key = self.claimed.id.to_string();
-        match self.post_once(parent, said.broadcast, key, Content::Line(said.text)).await {
+        match self
+            .post_once(parent, said.broadcast, key, Content::Line(said.text))
+            .await
+        {
             Ok(place) => self.end(&place.message).await,
             Err(error) => Ok(error.into()),
         }
@@ -210,11 +262,17 @@ impl To<'_> {
 
     async fn answer(&self) -> anyhow::Result<Tried> {
         let answer: AnswerTo = serde_json::from_value(self.claimed.payload.clone())?;
-        let Some(slack) = &self.app.slack else { return Ok(Tried::Dead { why: "no Slack is connected".into() }) };
+        let Some(slack) = &self.app.slack else {
+            return Ok(Tried::Dead {
+                why: "no Slack is connected".into(),
+            });
+        };
         let done = match (&answer.response_url, &answer.channel, &answer.person) {
             (Some(url), ..) => slack.respond(url, &answer.text, true).await,
             (None, Some(channel), Some(person)) => {
-                slack.post_ephemeral(channel, answer.thread.as_deref(), person, &answer.text).await
+                slack
+                    .post_ephemeral(channel, answer.thread.as_deref(), person, &answer.text)
+                    .await
             }
             (None, Some(channel), None) => {
                 let post = Post {
@@ -226,7 +284,11 @@ impl To<'_> {
                 };
                 slack.post(&post).await.map(|_| ())
             }
-            (None, None, _) => return Ok(Tried::Dead { why: "it says not whom to answer".into() }),
+            (None, None, _) => {
+                return Ok(Tried::Dead {
+                    why: "it says not whom to answer".into(),
+                });
+            }
         };
         match done {
             Ok(()) => self.end("").await,

@@ -95,20 +95,30 @@ async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Resul
 }
 
 /// Opens approvals with their cards and lets go of the run. Nothing waits in memory.
-pub async fn wait(app: &App, lease: &Lease, transcript: &Transcript, facts: &Facts, wait: Wait) -> anyhow::Result<Done> {
+pub async fn wait(
+    app: &App,
+    lease: &Lease,
+    transcript: &Transcript,
+    facts: &Facts,
+    wait: Wait,
+) -> anyhow::Result<Done> {
     let mut tx = match begin(app, lease, wait.heard).await? {
         Ok(tx) => tx,
         Err(done) => return Ok(done),
     };
     // An approval that was decided since the facts were read is not waited for.
-    if approvals::decided_unexecuted(&mut tx, lease.run).await? > facts.approvals.iter().filter(|a| a.is_due()).count() {
+    if approvals::decided_unexecuted(&mut tx, lease.run).await? > facts.approvals.iter().filter(|a| a.is_due()).count()
+    {
         return Ok(Done::Moved);
     }
     let mut steps = Vec::new();
     let mut effects = header(app, lease.ticket);
     for ask in &wait.asks {
         let id = open(app, &mut tx, lease, transcript, ask, false).await?;
-        steps.push(StepKind::Asked { call: ask.call, approval: id });
+        steps.push(StepKind::Asked {
+            call: ask.call,
+            approval: id,
+        });
         effects.extend(card(app, lease.ticket, id, ask.effect.tool()));
     }
     if let Some(books) = &wait.bookkeeping {
@@ -116,7 +126,10 @@ pub async fn wait(app: &App, lease: &Lease, transcript: &Transcript, facts: &Fac
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await?.is_err() {
+    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
+        .await?
+        .is_err()
+    {
         return Ok(Done::Lost);
     }
     outbox::enqueue(&mut tx, &effects).await?;
@@ -137,7 +150,11 @@ async fn open(
     ask: &Ask,
     recorded: bool,
 ) -> anyhow::Result<ApprovalId> {
-    let expires_in = app.config.route(ask.effect.tool()).expires.map(|expires| expires.as_secs_f64());
+    let expires_in = app
+        .config
+        .route(ask.effect.tool())
+        .expires
+        .map(|expires| expires.as_secs_f64());
     let opening = approvals::Opening {
         ticket: lease.ticket,
         run: lease.run,
@@ -156,12 +173,18 @@ async fn open(
 
 /// The ticket's header, where there is a channel for it.
 pub(super) fn header(app: &App, ticket: TicketId) -> Vec<New> {
-    app.home_lane().map(|lane| New::new(Kind::Header, ticket, lane)).into_iter().collect()
+    app.home_lane()
+        .map(|lane| New::new(Kind::Header, ticket, lane))
+        .into_iter()
+        .collect()
 }
 
 fn card(app: &App, ticket: TicketId, id: ApprovalId, tool: &str) -> Option<New> {
     let lane = app.card_lane(tool)?;
-    Some(New { approval: Some(id), ..New::new(Kind::Card, ticket, lane) })
+    Some(New {
+        approval: Some(id),
+        ..New::new(Kind::Card, ticket, lane)
+    })
 }
 
 /// The desk's bookkeeping as one effect, for desks that keep books.
@@ -198,10 +221,11 @@ pub async fn send(
     if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
         return Ok(Done::Moved);
     }
-    let steps = [StepKind::Outcome { call: sending.call, outcome: sending.outcome.clone() }];
-    let Ok(appended) =
-        runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await?
-    else {
+    let steps = [StepKind::Outcome {
+        call: sending.call,
+        outcome: sending.outcome.clone(),
+    }];
+    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
         return Ok(Done::Lost);
     };
     tx.commit().await?;
@@ -238,7 +262,10 @@ pub(super) async fn put_out(
         return publish(tx, edit, text, &author, lease, sending.approval).await;
     }
     let mut effects = Vec::new();
-    let ground = Ground { heard: sending.heard, assignee: tickets::assignee(tx, lease.ticket).await? };
+    let ground = Ground {
+        heard: sending.heard,
+        assignee: tickets::assignee(tx, lease.ticket).await?,
+    };
     let kind = match &sending.effect {
         Effect::ReplyCustomer(_) => Some(Kind::Reply),
         Effect::EscalateTicket(_) => Some(Kind::Escalation),
@@ -287,7 +314,11 @@ async fn publish(
         section: "",
         body: &text.body,
         language: &text.language,
-        state: if text.retired { ArticleState::Retired } else { ArticleState::Published },
+        state: if text.retired {
+            ArticleState::Retired
+        } else {
+            ArticleState::Published
+        },
         base: text.base_revision,
         author,
         rationale: &edit.rationale,
@@ -310,14 +341,21 @@ pub async fn finish(
         Err(done) => return Ok(done),
     };
     let mut steps = Vec::new();
-    let ignored = facts.ticket.triage.as_ref().is_some_and(|triage| triage.action == Action::Ignore);
+    let ignored = facts
+        .ticket
+        .triage
+        .as_ref()
+        .is_some_and(|triage| triage.action == Action::Ignore);
     let mut effects = if ignored { Vec::new() } else { header(app, lease.ticket) };
     if let Some(books) = &finish.bookkeeping {
         let (effect, step) = book(lease, facts, books);
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await?.is_err() {
+    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
+        .await?
+        .is_err()
+    {
         return Ok(Done::Lost);
     }
     let trouble = match finish.ending {

@@ -31,31 +31,47 @@ struct Booking {
 }
 
 pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Tried> {
-    let Some(ticket) = claimed.ticket else { return Ok(Tried::Dead { why: "it names no ticket".into() }) };
+    let Some(ticket) = claimed.ticket else {
+        return Ok(Tried::Dead {
+            why: "it names no ticket".into(),
+        });
+    };
     match claimed.kind {
         Kind::Bookkeeping => {
             let booking: Booking = serde_json::from_value(claimed.payload.clone())?;
             let Some(desk) = app.desks.get(&booking.outside.source) else {
                 return Ok(no_desk(booking.outside.source));
             };
-            write(app, desk.as_ref(), claimed, ticket, &booking.outside, DeskChange::Bookkeeping(booking.books)).await
+            write(
+                app,
+                desk.as_ref(),
+                claimed,
+                ticket,
+                &booking.outside,
+                DeskChange::Bookkeeping(booking.books),
+            )
+            .await
         }
         Kind::Reply | Kind::Escalation | Kind::FollowUp => {
             let acting: Acting = serde_json::from_value(claimed.payload.clone())?;
             match acting.effect {
                 Effect::ReplyCustomer(reply) => answer(app, claimed, ticket, &reply, &acting.ground).await,
                 Effect::EscalateTicket(escalation) => escalate(app, claimed, ticket, &escalation).await,
-                Effect::ProposeKnowledgeEdit(_) => Ok(Tried::Dead { why: "an edit has no desk".into() }),
+                Effect::ProposeKnowledgeEdit(_) => Ok(Tried::Dead {
+                    why: "an edit has no desk".into(),
+                }),
             }
         }
-        Kind::Header | Kind::Card | Kind::Settle | Kind::Line | Kind::Answer => {
-            Ok(Tried::Dead { why: "it is not for a desk".into() })
-        }
+        Kind::Header | Kind::Card | Kind::Settle | Kind::Line | Kind::Answer => Ok(Tried::Dead {
+            why: "it is not for a desk".into(),
+        }),
     }
 }
 
 fn no_desk(source: Source) -> Tried {
-    Tried::Dead { why: format!("no {source} is connected: set it up, then redrive this") }
+    Tried::Dead {
+        why: format!("no {source} is connected: set it up, then redrive this"),
+    }
 }
 
 /// Tickets that came over the API have no desk: their answers are read there.
@@ -66,11 +82,19 @@ fn is_local(source: Source) -> bool {
     }
 }
 
-async fn answer(app: &App, claimed: &Claimed, ticket: TicketId, reply: &Reply, ground: &Ground) -> anyhow::Result<Tried> {
+async fn answer(
+    app: &App,
+    claimed: &Claimed,
+    ticket: TicketId,
+    reply: &Reply,
+    ground: &Ground,
+) -> anyhow::Result<Tried> {
     if is_local(reply.outside.source) {
         return answer_locally(app, claimed, ticket, reply, ground).await;
     }
-    let Some(desk) = app.desks.get(&reply.outside.source) else { return Ok(no_desk(reply.outside.source)) };
+    let Some(desk) = app.desks.get(&reply.outside.source) else {
+        return Ok(no_desk(reply.outside.source));
+    };
     let marker = claimed.id.to_string();
     if claimed.ambiguous {
         match desk.find(&reply.outside.id, &marker).await {
@@ -98,7 +122,9 @@ async fn answer(app: &App, claimed: &Claimed, ticket: TicketId, reply: &Reply, g
             outside_id: reply.outside.id.clone(),
             marker: marker.clone(),
             stamp: Some(present.stamp.clone()),
-            change: DeskChange::Reply { text: reply.text.clone() },
+            change: DeskChange::Reply {
+                text: reply.text.clone(),
+            },
         };
         match desk.write(&write).await {
             Ok(receipt) => return answered(app, claimed, ticket, &reply.text, &receipt).await,
@@ -106,7 +132,11 @@ async fn answer(app: &App, claimed: &Claimed, ticket: TicketId, reply: &Reply, g
             Err(error) => return Ok(error.into()),
         }
     }
-    Ok(Tried::Again { why: "the ticket kept changing at its desk".into(), after: None, ambiguous: false })
+    Ok(Tried::Again {
+        why: "the ticket kept changing at its desk".into(),
+        after: None,
+        ambiguous: false,
+    })
 }
 
 async fn answer_locally(
@@ -123,7 +153,10 @@ async fn answer_locally(
     if unheard {
         return withdraw(app, claimed, ticket, "the customer wrote again").await;
     }
-    let receipt = Receipt { remote_id: format!("reply-{}", claimed.id), remark: None };
+    let receipt = Receipt {
+        remote_id: format!("reply-{}", claimed.id),
+        remark: None,
+    };
     answered(app, claimed, ticket, &reply.text, &receipt).await
 }
 
@@ -164,14 +197,26 @@ async fn escalate(app: &App, claimed: &Claimed, ticket: TicketId, escalation: &E
         priority: whole.ticket.triage.as_ref().map(|triage| triage.priority),
         group: Some(escalation.team.clone()).filter(|team| !team.is_empty()),
         tags: vec!["deskhand".into(), format!("escalated_l{}", escalation.level)],
-        note: Some(format!("Escalated to level {} ({}): {}", escalation.level, escalation.team, escalation.reason)),
+        note: Some(format!(
+            "Escalated to level {} ({}): {}",
+            escalation.level, escalation.team, escalation.reason
+        )),
     };
     let source = escalation.outside.source;
     if is_local(source) {
         return escalated(app, claimed, ticket, escalation, &format!("escalation-{}", claimed.id)).await;
     }
-    let Some(desk) = app.desks.get(&source) else { return Ok(no_desk(source)) };
-    match put(desk.as_ref(), claimed, &escalation.outside, DeskChange::Bookkeeping(books)).await {
+    let Some(desk) = app.desks.get(&source) else {
+        return Ok(no_desk(source));
+    };
+    match put(
+        desk.as_ref(),
+        claimed,
+        &escalation.outside,
+        DeskChange::Bookkeeping(books),
+    )
+    .await
+    {
         Ok(receipt) => escalated(app, claimed, ticket, escalation, &receipt.remote_id).await,
         Err(error) => Ok(error.into()),
     }
@@ -220,7 +265,13 @@ async fn put(
     {
         return Ok(receipt);
     }
-    desk.write(&DeskWrite { outside_id: outside.id.clone(), marker, stamp: None, change }).await
+    desk.write(&DeskWrite {
+        outside_id: outside.id.clone(),
+        marker,
+        stamp: None,
+        change,
+    })
+    .await
 }
 
 async fn write(

@@ -24,7 +24,11 @@ pub(super) enum Tried {
     /// The effect is ended and committed.
     Ended,
     /// Not now: again after a while. A conflict or an error that passes.
-    Again { why: String, after: Option<Duration>, ambiguous: bool },
+    Again {
+        why: String,
+        after: Option<Duration>,
+        ambiguous: bool,
+    },
     /// It will never work as it is: a person must look.
     Dead { why: String },
 }
@@ -32,9 +36,21 @@ pub(super) enum Tried {
 impl From<PortError> for Tried {
     fn from(error: PortError) -> Self {
         match error {
-            PortError::Transient { why, retry_after } => Self::Again { why, after: retry_after, ambiguous: false },
-            PortError::Ambiguous { why } => Self::Again { why, after: None, ambiguous: true },
-            PortError::Conflict { why } => Self::Again { why, after: None, ambiguous: false },
+            PortError::Transient { why, retry_after } => Self::Again {
+                why,
+                after: retry_after,
+                ambiguous: false,
+            },
+            PortError::Ambiguous { why } => Self::Again {
+                why,
+                after: None,
+                ambiguous: true,
+            },
+            PortError::Conflict { why } => Self::Again {
+                why,
+                after: None,
+                ambiguous: false,
+            },
             PortError::Gone { why } | PortError::Closed { why } | PortError::Permanent { why } => Self::Dead { why },
         }
     }
@@ -84,7 +100,16 @@ async fn deliver_and_log(app: &App, effect: &Claimed) {
         Err(error) => {
             tracing::error!(effect.id = %effect.id, effect.kind = %effect.kind, error = format!("{error:#}"), "an effect failed");
             let why = "an internal error; see the log".to_owned();
-            settle(app, effect, Tried::Again { why, after: None, ambiguous: true }).await
+            settle(
+                app,
+                effect,
+                Tried::Again {
+                    why,
+                    after: None,
+                    ambiguous: true,
+                },
+            )
+            .await
         }
     };
     if let Err(error) = settled {

@@ -26,20 +26,30 @@ pub struct For {
 
 impl From<&Lease> for For {
     fn from(lease: &Lease) -> Self {
-        Self { run: lease.run, ticket: lease.ticket, mode: lease.mode }
+        Self {
+            run: lease.run,
+            ticket: lease.ticket,
+            mode: lease.mode,
+        }
     }
 }
 
 /// Everything that is true now and not in the transcript.
 pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result<Facts> {
-    let whole = tickets::get(&app.pool, of.ticket).await?.ok_or(sqlx::Error::RowNotFound)?;
+    let whole = tickets::get(&app.pool, of.ticket)
+        .await?
+        .ok_or(sqlx::Error::RowNotFound)?;
     let unheard = tickets::comments(&app.pool, of.ticket, transcript.last_heard())
         .await?
         .into_iter()
         .filter(|comment| comment.author != Author::Bot)
         .collect();
     let mut approvals = Vec::new();
-    for row in approvals::read(&app.pool, approvals::Which::OfRun(of.run)).await?.into_iter().filter(|r| !r.recorded) {
+    for row in approvals::read(&app.pool, approvals::Which::OfRun(of.run))
+        .await?
+        .into_iter()
+        .filter(|r| !r.recorded)
+    {
         let standing = standing(app, &row).await?;
         approvals.push(ApprovalFact {
             id: row.id,
@@ -69,7 +79,10 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
         effects: outbox::of_run(&app.pool, of.run).await?,
         grants: settings::grants(&app.pool).await?,
         mode: app.mode().await?.min(of.mode),
-        limits: Limits { max_steps: app.config.limits.max_steps, max_tokens: app.config.limits.max_tokens },
+        limits: Limits {
+            max_steps: app.config.limits.max_steps,
+            max_tokens: app.config.limits.max_tokens,
+        },
         articles,
         known_links,
         prompt: app.prompt.clone(),
@@ -79,9 +92,15 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
 /// Whether whoever decided may still decide: judged anew, right before the execution.
 async fn standing(app: &App, row: &approvals::Row) -> anyhow::Result<Standing> {
     let decided = matches!(row.state, ApprovalState::Approved | ApprovalState::Edited) && !row.executed;
-    let Some(decision) = row.decision.as_ref().filter(|_| decided) else { return Ok(Standing::Holds) };
-    let Some((surface, id)) = decision.by.split_once(':') else { return Ok(Standing::Unknown) };
-    let Ok(surface) = surface.parse() else { return Ok(Standing::Unknown) };
+    let Some(decision) = row.decision.as_ref().filter(|_| decided) else {
+        return Ok(Standing::Holds);
+    };
+    let Some((surface, id)) = decision.by.split_once(':') else {
+        return Ok(Standing::Unknown);
+    };
+    let Ok(surface) = surface.parse() else {
+        return Ok(Standing::Unknown);
+    };
     let actor = Actor {
         surface,
         id: id.to_owned(),

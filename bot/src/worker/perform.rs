@@ -1,8 +1,8 @@
 //! Performing read-only calls: from the store to an outcome. A failing tool is an outcome, never an error.
 
+use deskhand_adapters::postgres::articles;
 use deskhand_adapters::postgres::search::{self, Kind};
 use deskhand_adapters::postgres::tickets::{self, Filter};
-use deskhand_adapters::postgres::articles;
 use deskhand_core::article::ArticleState;
 use deskhand_core::command::TicketRef;
 use deskhand_core::facts::Facts;
@@ -37,7 +37,10 @@ async fn perform(app: &App, facts: &Facts, looking: &Looking) -> StepKind {
             Outcome::failed("The look-up failed just now; try it once more, or go on without it.")
         }
     };
-    StepKind::Outcome { call: looking.call, outcome }
+    StepKind::Outcome {
+        call: looking.call,
+        outcome,
+    }
 }
 
 async fn look(app: &App, facts: &Facts, look: &Look) -> sqlx::Result<Outcome> {
@@ -52,8 +55,7 @@ async fn look(app: &App, facts: &Facts, look: &Look) -> sqlx::Result<Outcome> {
         Look::SimilarTickets(args) => similar(app, facts, args).await,
         Look::SearchKnowledge(args) => {
             let limit = args.limit.unwrap_or(lookup::FEW) as usize;
-            let found =
-                search::search(&app.pool, Kind::Article, &args.query, args.language.as_deref(), limit).await?;
+            let found = search::search(&app.pool, Kind::Article, &args.query, args.language.as_deref(), limit).await?;
             let ids: Vec<&str> = found.iter().map(|hit| hit.id.as_str()).collect();
             let details = json!({ "found": ids });
             let articles: Vec<Value> = found
@@ -111,7 +113,9 @@ async fn get(app: &App, text: &str) -> sqlx::Result<Outcome> {
         None => None,
     }) else {
         let shown: String = text.chars().take(40).collect();
-        return Ok(Outcome::failed(format!("No ticket {shown}: find the number with list_tickets.")));
+        return Ok(Outcome::failed(format!(
+            "No ticket {shown}: find the number with list_tickets."
+        )));
     };
     let ticket = whole.ticket;
     let comments: Vec<Value> = tickets::comments(&app.pool, ticket.id, 0)
@@ -142,7 +146,9 @@ async fn similar(app: &App, facts: &Facts, args: &lookup::SimilarTickets) -> sql
         Some(id) => tickets::get(&app.pool, id).await?,
         None => None,
     }) else {
-        return Ok(Outcome::failed("There is no such ticket: find the number with list_tickets."));
+        return Ok(Outcome::failed(
+            "There is no such ticket: find the number with list_tickets.",
+        ));
     };
     let mut words = whole.ticket.subject.clone();
     for comment in tickets::comments(&app.pool, whole.ticket.id, 0).await? {
@@ -164,7 +170,9 @@ async fn described(app: &App, found: Vec<search::Found>) -> sqlx::Result<Outcome
     let mut list = Vec::new();
     for hit in &found {
         let Ok(id) = hit.id.parse::<TicketId>() else { continue };
-        let Some(whole) = tickets::get(&app.pool, id).await? else { continue };
+        let Some(whole) = tickets::get(&app.pool, id).await? else {
+            continue;
+        };
         let answer = tickets::comments(&app.pool, id, 0)
             .await?
             .into_iter()
@@ -185,9 +193,14 @@ async fn described(app: &App, found: Vec<search::Found>) -> sqlx::Result<Outcome
 
 async fn read_article(app: &App, id: &str) -> sqlx::Result<Outcome> {
     let found = articles::get(&app.pool, &ArticleId(id.to_owned())).await?;
-    let Some(article) = found.map(|filed| filed.article).filter(|article| article.state != ArticleState::Retired) else {
+    let Some(article) = found
+        .map(|filed| filed.article)
+        .filter(|article| article.state != ArticleState::Retired)
+    else {
         let shown: String = id.chars().take(60).collect();
-        return Ok(Outcome::failed(format!("No article \"{shown}\": find its id with search_knowledge.")));
+        return Ok(Outcome::failed(format!(
+            "No article \"{shown}\": find its id with search_knowledge."
+        )));
     };
     let text = json!({ "id": article.id, "title": article.title, "language": article.language,
                        "revision": article.revision, "body": article.body });

@@ -86,7 +86,9 @@ pub async fn work(app: App, cancel: CancellationToken) {
         };
         let idle = leases.is_empty();
         for lease in leases {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
+            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+                break;
+            };
             let (app, held, stop) = (app.clone(), Arc::clone(&held), cancel.child_token());
             held.lock().await.insert(lease.run, (lease.clone(), stop.clone()));
             tracker.spawn(async move {
@@ -193,7 +195,9 @@ fn backoff(failures: i32, retry_after: Option<Duration>) -> Duration {
 
 /// Jitter: an even fraction from 0 to 1.
 pub(super) fn fraction() -> f64 {
-    f64::from(u16::from_le_bytes(uuid::Uuid::new_v4().as_bytes()[..2].try_into().unwrap_or([0, 0]))) / 65_535.0
+    f64::from(u16::from_le_bytes(
+        uuid::Uuid::new_v4().as_bytes()[..2].try_into().unwrap_or([0, 0]),
+    )) / 65_535.0
 }
 
 /// Does what `next` says until the run yields.
@@ -240,11 +244,15 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
 
 /// A payload named the ticket but not enough of it: the desk is read before the model is asked.
 async fn read_from_desk(app: &App, lease: &Lease) -> anyhow::Result<Option<Left>> {
-    let Some(whole) = tickets::get(&app.pool, lease.ticket).await? else { return Ok(Some(Left::LeaseLost)) };
+    let Some(whole) = tickets::get(&app.pool, lease.ticket).await? else {
+        return Ok(Some(Left::LeaseLost));
+    };
     if !whole.needs_read {
         return Ok(None);
     }
-    let Some(desk) = app.desks.get(&whole.ticket.outside.source) else { return Ok(None) };
+    let Some(desk) = app.desks.get(&whole.ticket.outside.source) else {
+        return Ok(None);
+    };
     match desk.read(&whole.ticket.outside.id).await {
         Ok(present) => {
             tickets::read_from_desk(&app.pool, lease.ticket, &present, app.intake().await?).await?;
@@ -285,7 +293,10 @@ async fn ask(app: &App, lease: &Lease, request: &ModelRequest) -> anyhow::Result
             if lease.failures > 0 {
                 runs::reset_failures(&app.pool, lease).await?;
             }
-            let step = StepKind::Replied { model: model.name().to_owned(), reply: Box::new(reply) };
+            let step = StepKind::Replied {
+                model: model.name().to_owned(),
+                reply: Box::new(reply),
+            };
             return Ok(Asked::Steps(vec![step]));
         }
         Err(error) => error,
@@ -299,21 +310,28 @@ async fn ask(app: &App, lease: &Lease, request: &ModelRequest) -> anyhow::Result
     if let Some(retry_after) = passing {
         let delay = backoff(lease.failures, retry_after);
         let why = format!("{} did not answer: {error}", model.name());
-        return Ok(Asked::Later(match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP).await? {
-            Ok(true) => {
-                commit::failed(app, lease.ticket, &why).await;
-                Left::PutBack
-            }
-            Ok(false) => Left::PutBack,
-            Err(LeaseLost) => Left::LeaseLost,
-        }));
+        return Ok(Asked::Later(
+            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP).await? {
+                Ok(true) => {
+                    commit::failed(app, lease.ticket, &why).await;
+                    Left::PutBack
+                }
+                Ok(false) => Left::PutBack,
+                Err(LeaseLost) => Left::LeaseLost,
+            },
+        ));
     }
     let what = format!("{} did not answer ({error})", model.name());
     match &app.fallback {
         Some(fallback) => {
-            let stumbled = StepKind::Stumbled { what: format!("{what}; {} took over.", fallback.name()) };
+            let stumbled = StepKind::Stumbled {
+                what: format!("{what}; {} took over.", fallback.name()),
+            };
             let reply = fallback.reply(request, &mut ()).await?;
-            let replied = StepKind::Replied { model: fallback.name().to_owned(), reply: Box::new(reply) };
+            let replied = StepKind::Replied {
+                model: fallback.name().to_owned(),
+                reply: Box::new(reply),
+            };
             Ok(Asked::Steps(vec![stumbled, replied]))
         }
         None => {

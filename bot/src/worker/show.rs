@@ -11,13 +11,21 @@ use crate::app::App;
 
 /// The card of an approval as it stands now; with the state it is in.
 pub async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card, approvals::Row)>> {
-    let Some(row) = approvals::read(&app.pool, approvals::Which::One(id)).await?.into_iter().next() else {
+    let Some(row) = approvals::read(&app.pool, approvals::Which::One(id))
+        .await?
+        .into_iter()
+        .next()
+    else {
         return Ok(None);
     };
-    let Some(whole) = tickets::get(&app.pool, row.ticket).await? else { return Ok(None) };
+    let Some(whole) = tickets::get(&app.pool, row.ticket).await? else {
+        return Ok(None);
+    };
     let comments = tickets::comments(&app.pool, row.ticket, 0).await?;
     let article = match &row.effect {
-        Effect::ProposeKnowledgeEdit(edit) => articles::get(&app.pool, &edit.article).await?.map(|filed| filed.article),
+        Effect::ProposeKnowledgeEdit(edit) => articles::get(&app.pool, &edit.article)
+            .await?
+            .map(|filed| filed.article),
         Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) => None,
     };
     let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
@@ -58,13 +66,24 @@ fn owner(app: &App, tool: &str) -> String {
 }
 
 pub async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<Header>> {
-    let Some(whole) = tickets::get(&app.pool, ticket).await? else { return Ok(None) };
+    let Some(whole) = tickets::get(&app.pool, ticket).await? else {
+        return Ok(None);
+    };
     let rows = approvals::read(&app.pool, approvals::Which::OfTicket(ticket)).await?;
     let waiting: Vec<Waiting<'_>> = rows
         .iter()
         .filter(|row| row.state == deskhand_core::approval::ApprovalState::Open && !row.recorded)
-        .map(|row| Waiting { id: row.id, effect: &row.effect })
+        .map(|row| Waiting {
+            id: row.id,
+            effect: &row.effect,
+        })
         .collect();
     let mode = app.mode().await?;
-    Ok(Some(show::header(&whole.ticket, whole.url.as_deref(), &whole.trouble, &waiting, mode)))
+    Ok(Some(show::header(
+        &whole.ticket,
+        whole.url.as_deref(),
+        &whole.trouble,
+        &waiting,
+        mode,
+    )))
 }

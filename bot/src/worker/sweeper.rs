@@ -39,7 +39,9 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
 async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
     let mut done = 0;
     for row in approvals::read(&app.pool, approvals::Which::Unexecuted).await? {
-        let Some(run) = runs::get(&app.pool, row.run).await? else { continue };
+        let Some(run) = runs::get(&app.pool, row.run).await? else {
+            continue;
+        };
         let lease = Lease {
             run: row.run,
             ticket: row.ticket,
@@ -49,7 +51,11 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
         };
         let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
         let facts = facts::read(app, (&lease).into(), &transcript).await?;
-        let Some(fact) = facts.approvals.iter().find(|fact| fact.id == row.id && ApprovalFact::is_due(fact)) else {
+        let Some(fact) = facts
+            .approvals
+            .iter()
+            .find(|fact| fact.id == row.id && ApprovalFact::is_due(fact))
+        else {
             continue;
         };
         let mut tx = app.pool.begin().await?;
@@ -91,7 +97,13 @@ pub async fn index_tickets(app: &App) -> anyhow::Result<usize> {
     let entries: Vec<Entry<'_>> = rows
         .iter()
         .zip(&keys)
-        .map(|((_, subject, body), key)| Entry { key, title: subject, section: "", body, language: "" })
+        .map(|((_, subject, body), key)| Entry {
+            key,
+            title: subject,
+            section: "",
+            body,
+            language: "",
+        })
         .collect();
     search::put(&mut tx, Kind::Ticket, &entries).await?;
     let ids: Vec<_> = rows.iter().map(|(id, ..)| *id).collect();
@@ -103,7 +115,9 @@ pub async fn index_tickets(app: &App) -> anyhow::Result<usize> {
 /// Keeps every group that a setting names fresh, so that a click need not wait for it.
 pub async fn sync_groups(app: &App) -> anyhow::Result<()> {
     for group in people::all_groups(app) {
-        let Some(chat) = app.chat(group.surface().as_str()) else { continue };
+        let Some(chat) = app.chat(group.surface().as_str()) else {
+            continue;
+        };
         match chat.members(group.id()).await {
             Ok(members) => {
                 roster::sync_group(&app.pool, &people::key(&group), &members, app.clock.moved()).await?;

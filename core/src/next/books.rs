@@ -21,7 +21,8 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
         }
     }
     let needs_a_person = ending.filter(|ending| ending.needs_a_person());
-    let trouble = needs_a_person.filter(|ending| matches!(ending, Ending::EmptyReply | Ending::MaxSteps | Ending::Budget));
+    let trouble =
+        needs_a_person.filter(|ending| matches!(ending, Ending::EmptyReply | Ending::MaxSteps | Ending::Budget));
     if !changed && notes.is_empty() && trouble.is_none() {
         return None;
     }
@@ -38,7 +39,11 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
             format!("action_{}", triage.action),
         ];
         if changed {
-            let team = if triage.team.is_empty() { "no team" } else { &triage.team };
+            let team = if triage.team.is_empty() {
+                "no team"
+            } else {
+                &triage.team
+            };
             lines.push(format!(
                 "Triage: {} · {} · {} · {} ({:.0} % sure). {}",
                 triage.category,
@@ -58,6 +63,10 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
 
 /// Desks' tags know no spaces and no capitals.
 fn tag(text: &str) -> String {
-    let tag: String = text.to_lowercase().chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+    let tag: String = text
+        .to_lowercase()
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c } else { '_' })
+        .collect();
     if tag.is_empty() { "none".into() } else { tag }
 }

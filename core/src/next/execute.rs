@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::{NewText, Next, Sending, edited, holds};
+use crate::approval::ApprovalState;
 use crate::article::Article;
 use crate::diff;
 use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
 use crate::facts::{ApprovalFact, Facts};
 use crate::id::{ApprovalId, CallKey};
-use crate::approval::ApprovalState;
 use crate::step::Outcome;
 use crate::ticket::Mode;
 
@@ -17,14 +17,23 @@ use crate::ticket::Mode;
 pub enum Execution {
     Send(Box<Sending>),
     /// The ground moved: ask again for `effect`, and say what changed.
-    Drifted { effect: Effect, why: String },
+    Drifted {
+        effect: Effect,
+        why: String,
+    },
     /// It cannot be done any more; one sentence for the model.
-    Refused { why: String },
+    Refused {
+        why: String,
+    },
 }
 
 /// The effect after the decision: the supervisor's words where they edited it.
 pub fn final_effect(approval: &ApprovalFact) -> Effect {
-    match approval.decision.as_ref().and_then(|decision| decision.edited.as_deref()) {
+    match approval
+        .decision
+        .as_ref()
+        .and_then(|decision| decision.edited.as_deref())
+    {
         Some(text) if approval.state == ApprovalState::Edited => edited(&approval.effect, text),
         _ => approval.effect.clone(),
     }
@@ -34,27 +43,43 @@ pub fn final_effect(approval: &ApprovalFact) -> Effect {
 /// has moved on or ended. `heard` is the newest comment that its run has heard.
 pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution {
     if approval.executed {
-        return Execution::Refused { why: format!("{} was executed already.", approval.id) };
+        return Execution::Refused {
+            why: format!("{} was executed already.", approval.id),
+        };
     }
     if digest::of(&approval.effect) != approval.digest {
         // The row was changed behind our back: whatever it says now, nobody approved it.
-        return Execution::Refused { why: format!("{} is not what its card showed; it was not executed.", approval.id) };
+        return Execution::Refused {
+            why: format!("{} is not what its card showed; it was not executed.", approval.id),
+        };
     }
     let effect = final_effect(approval);
     if !holds(approval) {
-        let who = approval.decision.as_ref().map_or("Whoever decided", |decision| decision.by_name.as_str());
-        return Execution::Drifted { effect, why: format!("{who} may no longer decide this.") };
+        let who = approval
+            .decision
+            .as_ref()
+            .map_or("Whoever decided", |decision| decision.by_name.as_str());
+        return Execution::Drifted {
+            effect,
+            why: format!("{who} may no longer decide this."),
+        };
     }
     if let Effect::ReplyCustomer(reply) = &effect
         && reply.version != facts.ticket.version
     {
-        let why = format!("{} was approved, but the ticket moved on before it was sent; draft anew.", approval.id);
+        let why = format!(
+            "{} was approved, but the ticket moved on before it was sent; draft anew.",
+            approval.id
+        );
         return Execution::Refused { why };
     }
-    let by = approval.decision.as_ref().map_or_else(String::new, |decision| match approval.state {
-        ApprovalState::Edited => format!(", edited by {}", decision.by_name),
-        _ => format!(", approved by {}", decision.by_name),
-    });
+    let by = approval
+        .decision
+        .as_ref()
+        .map_or_else(String::new, |decision| match approval.state {
+            ApprovalState::Edited => format!(", edited by {}", decision.by_name),
+            _ => format!(", approved by {}", decision.by_name),
+        });
     send(approval.call, Some(approval.id), effect, &by, heard, facts)
 }
 
@@ -66,14 +91,7 @@ pub(super) fn unasked(call: CallKey, effect: Effect, why: &str, heard: i64, fact
     }
 }
 
-fn send(
-    call: CallKey,
-    approval: Option<ApprovalId>,
-    effect: Effect,
-    by: &str,
-    heard: i64,
-    facts: &Facts,
-) -> Execution {
+fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, heard: i64, facts: &Facts) -> Execution {
     let recorded = facts.mode == Mode::Shadow;
     let mut article = None;
     if let Effect::ProposeKnowledgeEdit(edit) = &effect {
@@ -103,7 +121,15 @@ fn send(
         "recorded": recorded,
         "approval": approval,
     }));
-    Execution::Send(Box::new(Sending { call, approval, effect, recorded, outcome, article, heard }))
+    Execution::Send(Box::new(Sending {
+        call,
+        approval,
+        effect,
+        recorded,
+        outcome,
+        article,
+        heard,
+    }))
 }
 
 fn words(effect: &Effect) -> String {
@@ -133,32 +159,41 @@ fn new_text(edit: &Edit, present: Option<&Article>) -> Result<NewText, Box<Execu
         (EditChange::Replace { .. } | EditChange::Retire { .. }, None) => {
             refuse(format!("The article \"{}\" is no longer there.", edit.article))
         }
-        (EditChange::Replace { base_revision, old_text, new_text }, Some(article)) => {
-            match diff::apply(&article.body, old_text, new_text) {
-                Ok(_) if article.revision != *base_revision => {
-                    let change = EditChange::Replace {
-                        base_revision: article.revision,
-                        old_text: old_text.clone(),
-                        new_text: new_text.clone(),
-                    };
-                    moved(edit, change, article)
-                }
-                Ok(body) => Ok(NewText {
-                    base_revision: Some(article.revision),
-                    title: article.title.clone(),
-                    body,
-                    language: article.language.clone(),
-                    retired: false,
-                }),
-                Err(error) => refuse(format!(
-                    "The article \"{}\" is at revision {} by now and the edit no longer fits: {error}",
-                    edit.article, article.revision
-                )),
+        (
+            EditChange::Replace {
+                base_revision,
+                old_text,
+                new_text,
+            },
+            Some(article),
+        ) => match diff::apply(&article.body, old_text, new_text) {
+            Ok(_) if article.revision != *base_revision => {
+                let change = EditChange::Replace {
+                    base_revision: article.revision,
+                    old_text: old_text.clone(),
+                    new_text: new_text.clone(),
+                };
+                moved(edit, change, article)
             }
-        }
-        (EditChange::Retire { base_revision }, Some(article)) if article.revision != *base_revision => {
-            moved(edit, EditChange::Retire { base_revision: article.revision }, article)
-        }
+            Ok(body) => Ok(NewText {
+                base_revision: Some(article.revision),
+                title: article.title.clone(),
+                body,
+                language: article.language.clone(),
+                retired: false,
+            }),
+            Err(error) => refuse(format!(
+                "The article \"{}\" is at revision {} by now and the edit no longer fits: {error}",
+                edit.article, article.revision
+            )),
+        },
+        (EditChange::Retire { base_revision }, Some(article)) if article.revision != *base_revision => moved(
+            edit,
+            EditChange::Retire {
+                base_revision: article.revision,
+            },
+            article,
+        ),
         (EditChange::Retire { .. }, Some(article)) => Ok(NewText {
             base_revision: Some(article.revision),
             title: article.title.clone(),
@@ -171,6 +206,9 @@ fn new_text(edit: &Edit, present: Option<&Article>) -> Result<NewText, Box<Execu
 
 fn moved(edit: &Edit, change: EditChange, article: &Article) -> Result<NewText, Box<Execution>> {
     let effect = Effect::ProposeKnowledgeEdit(Edit { change, ..edit.clone() });
-    let why = format!("The article changed to revision {} after the card was made.", article.revision);
+    let why = format!(
+        "The article changed to revision {} after the card was made.",
+        article.revision
+    );
     Err(Box::new(Execution::Drifted { effect, why }))
 }

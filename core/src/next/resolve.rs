@@ -41,12 +41,19 @@ pub(super) fn escalation(args: &Escalate, facts: &Facts) -> Effect {
 /// An edit must rest on the article as it stands: read in this run, at its present revision.
 pub(super) fn edit(args: &ProposeEdit, transcript: &Transcript, facts: &Facts) -> Result<Effect, Outcome> {
     let id = ArticleId(args.article_id.trim().to_owned());
-    let article = facts.articles.get(&id).filter(|article| article.state != ArticleState::Retired);
+    let article = facts
+        .articles
+        .get(&id)
+        .filter(|article| article.state != ArticleState::Retired);
     let change = match article {
         None => create(args, &id)?,
         Some(article) => {
             match transcript.articles_read().get(&id) {
-                None => return Err(Outcome::failed(format!("Read the article first: read_article(\"{id}\")."))),
+                None => {
+                    return Err(Outcome::failed(format!(
+                        "Read the article first: read_article(\"{id}\")."
+                    )));
+                }
                 Some(revision) if *revision != article.revision => {
                     return Err(Outcome::failed(format!(
                         "The article is at revision {} by now; read it again: read_article(\"{id}\").",
@@ -56,10 +63,14 @@ pub(super) fn edit(args: &ProposeEdit, transcript: &Transcript, facts: &Facts) -
                 Some(_) => {}
             }
             if args.retire {
-                EditChange::Retire { base_revision: article.revision }
+                EditChange::Retire {
+                    base_revision: article.revision,
+                }
             } else {
                 if args.old_text.is_empty() {
-                    return Err(Outcome::failed(format!("The article \"{id}\" exists: give the passage to replace.")));
+                    return Err(Outcome::failed(format!(
+                        "The article \"{id}\" exists: give the passage to replace."
+                    )));
                 }
                 match diff::apply(&article.body, &args.old_text, &args.new_text) {
                     Ok(_) => {}
@@ -91,16 +102,27 @@ fn create(args: &ProposeEdit, id: &ArticleId) -> Result<EditChange, Outcome> {
             "There is no article \"{id}\": find it with search_knowledge, or give a title to propose a new one."
         ))
     };
-    let title = args.title.as_deref().map(str::trim).filter(|title| !title.is_empty()).ok_or_else(missing)?;
+    let title = args
+        .title
+        .as_deref()
+        .map(str::trim)
+        .filter(|title| !title.is_empty())
+        .ok_or_else(missing)?;
     if args.retire || !args.old_text.is_empty() {
         return Err(missing());
     }
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if id.0.is_empty() || id.0.len() > 80 || !id.0.chars().all(plain) {
-        return Err(Outcome::failed("The id of a new article is made of lower-case letters, digits and dashes."));
+        return Err(Outcome::failed(
+            "The id of a new article is made of lower-case letters, digits and dashes.",
+        ));
     }
     if args.new_text.trim().is_empty() {
         return Err(Outcome::failed("A new article needs its text in new_text."));
     }
-    Ok(EditChange::Create { title: title.to_owned(), body: args.new_text.clone(), language: String::new() })
+    Ok(EditChange::Create {
+        title: title.to_owned(),
+        body: args.new_text.clone(),
+        language: String::new(),
+    })
 }

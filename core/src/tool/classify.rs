@@ -45,7 +45,13 @@ pub static CLASSIFY_TICKET: Tool = Tool {
     description: "Records what the ticket is: category, priority, language, and what may be done without a person.",
     reach: Reach::Records,
     label: "Classify the ticket",
-    activity: |args| format!("Classifying as {} · {}", shown(args, "category"), shown(args, "priority")),
+    activity: |args| {
+        format!(
+            "Classifying as {} · {}",
+            shown(args, "category"),
+            shown(args, "priority")
+        )
+    },
     schema: schema_of::<Classify>,
     parse: |args| parse_as(args, Use::Classify),
 };
@@ -66,7 +72,10 @@ mod tests {
         };
         let first = classify(Action::NeedsApproval).after(None);
         assert_eq!((first.action, first.language.as_str()), (Action::NeedsApproval, "en"));
-        assert_eq!(classify(Action::AutoReply).after(Some(&first)).action, Action::NeedsApproval);
+        assert_eq!(
+            classify(Action::AutoReply).after(Some(&first)).action,
+            Action::NeedsApproval
+        );
         assert_eq!(classify(Action::Human).after(Some(&first)).action, Action::Human);
     }
 }
