@@ -1,5 +1,6 @@
 //! Scenarios and wire tests, one binary.
 
+mod approvals;
 mod embedded;
 mod fakes;
 mod llm;
