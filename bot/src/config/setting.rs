@@ -70,17 +70,17 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// Tables of the file whose keys are the house's own words.
-pub const FREE_TABLES: &[&str] = &["approvals", "categories", "teams"];
+pub(super) const FREE_TABLES: &[&str] = &["approvals", "categories", "teams"];
 
 /// The setting with this key in the file.
-pub fn in_file(table: &str, key: &str) -> Option<&'static Setting> {
+pub(super) fn in_file(table: &str, key: &str) -> Option<&'static Setting> {
     SETTINGS
         .iter()
         .find(|setting| setting.table == table && setting.key == key)
 }
 
 /// The key of the file that was most likely meant, as it would be written there.
-pub fn nearest_key(table: &str, key: &str) -> Option<&'static str> {
+pub(super) fn nearest_key(table: &str, key: &str) -> Option<&'static str> {
     let keys: Vec<&'static str> = SETTINGS.iter().filter(|s| s.table == table).map(|s| s.key).collect();
     let tables = SETTINGS.iter().map(|s| s.table).filter(|name| !name.is_empty());
     let mut known = keys;
@@ -104,6 +104,11 @@ pub fn misspelt<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<(String, Op
                 *name == setting.name || setting.secret && name.strip_suffix("_FILE") == Some(setting.name)
             })
         })
-        .map(|name| (name.to_owned(), near::nearest(name, &known)))
+        .map(|name| {
+            (
+                name.to_owned(),
+                near::nearest(name.strip_suffix("_FILE").unwrap_or(name), &known),
+            )
+        })
         .collect()
 }

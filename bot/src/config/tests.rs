@@ -330,11 +330,7 @@ fn every_documented_key_is_read_and_every_key_is_documented() {
 
     let table: toml::Table = put_to_use.parse().expect("it was read above");
     for setting in SETTINGS {
-        assert!(
-            EXAMPLE.contains(&format!("{}", setting.name)),
-            "{} is not documented",
-            setting.name
-        );
+        assert!(EXAMPLE.contains(setting.name), "{} is not documented", setting.name);
         let there = match setting.table {
             "" => table.contains_key(setting.key),
             inner => table.get(inner).is_some_and(|inner| inner.get(setting.key).is_some()),
