@@ -114,7 +114,7 @@ impl Tip {
         let sealed = Sealed {
             number: self.number + 1,
             hash: hash(&self.hash, &entry),
-            previous: std::mem::replace(&mut self.hash, String::new()),
+            previous: std::mem::take(&mut self.hash),
             entry,
         };
         self.number = sealed.number;

@@ -37,7 +37,7 @@ impl Skill {
 pub fn parse(text: &str) -> Result<Skill, SkillError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().zip(1..);
-    if !lines.next().is_some_and(|(line, _)| line.trim_end() == "---") {
+    if lines.next().is_none_or(|(line, _)| line.trim_end() != "---") {
         return Err(wrong(
             1,
             "a playbook begins with a line of three dashes, then name and description.",
