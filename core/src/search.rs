@@ -24,7 +24,7 @@ mod token;
 pub use fold::{fold, unspaced};
 pub use index::Index;
 pub use query::{Query, Term};
-pub use rank::{CorpusStats, Counts, Document, Fields, Hit, rank, score};
+pub use rank::{CorpusStats, Counts, Document, Fields, Hit, coverage, rank, score};
 pub use snippet::{plain, snippet};
 pub use stem::stem;
 pub use stop::is_stop_word;

@@ -8,7 +8,7 @@ use super::draft::{Source, Wishes, compose};
 use super::rules::{Signal, read};
 use super::triage::{Category, Neighbour, Opinion, default_categories, judge};
 use crate::model::{Call, ModelReply, ModelRequest, Part, Stop, Turn, Usage};
-use crate::search::{CorpusStats, Counts, Document, Query, score};
+use crate::search::{Counts, Document, Query, coverage};
 use crate::ticket::{Action, Triage};
 
 /// Characters of a ticket that go into a search: what follows is seldom the question.
@@ -343,15 +343,13 @@ fn convinces(hit: &Value, query: &Query, category: &str) -> bool {
         body: excerpt,
         ..Document::default()
     });
-    let mut stats = CorpusStats::default();
-    stats.add(&counts);
-    let coverage = score(query, &counts, &stats).map_or(0.0, |(_, coverage)| coverage);
+    let covered = coverage(query, &counts);
     let titled = query.terms.iter().any(|term| {
         term.alternatives
             .iter()
             .any(|(token, fit)| *fit >= 0.5 && counts.tokens.get(token).is_some_and(|fields| fields.title > 0))
     });
-    (same_matter && titled) || (titled && coverage >= 0.45) || coverage >= 0.7
+    (same_matter && titled) || (titled && covered >= 0.45) || covered >= 0.7
 }
 
 fn source(article: &Value) -> Source {

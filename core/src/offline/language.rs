@@ -29,7 +29,7 @@ const LATIN: &[Profile] = &[
     Profile {
         tag: "en",
         small_words: "the and of to is are you my i it for on with this that have has was not can please your where when what how do does we an at from be hi hello dear thanks thank would could been will but if there any still me in s t thx ty pls still yet cant dont im ive",
-        letters: &["th", "wh"],
+        letters: &["th", "wh", "ing", "ould", "ght", "tion", "ck"],
     },
     Profile {
         tag: "de",
@@ -39,7 +39,9 @@ const LATIN: &[Profile] = &[
     Profile {
         tag: "fr",
         small_words: "le la les des est une un je vous mon ma mes pas et de du que qui ou pour dans avec sur ce cette bonjour merci votre nous j ai ete a au aux ne plus toujours mais comment depuis en il elle se l d c n puis",
-        letters: &["ç", "ê", "è", "œ", "à", "ù", "î", "eau", "oi"],
+        letters: &[
+            "ç", "ê", "è", "œ", "à", "ù", "î", "eau", "oi", "eux", "ment", "tion", "ai", "ou",
+        ],
     },
     Profile {
         tag: "es",
@@ -48,18 +50,20 @@ const LATIN: &[Profile] = &[
     },
     Profile {
         tag: "it",
-        small_words: "il lo la gli le un una di che e non per con mio mia miei del della dei sono ho ha mi si come dove quando grazie ciao buongiorno salve questo questa vorrei anche piu nel nella alla al da ancora posso avete stato vostro",
-        letters: &["ò", "ì", "zione", "gli", "che", "è", "à"],
+        small_words: "il lo la gli le un una di che e non per con mio mia miei del della dei sono ho ha mi si come dove quando grazie ciao buongiorno salve questo questa vorrei anche piu nel nella alla al da ancora posso avete stato vostro cosa devo fare puo sta anche ma",
+        letters: &["ò", "ì", "zione", "gli", "che", "è", "à", "tto", "zz", "cch", "ella"],
     },
     Profile {
         tag: "pt",
-        small_words: "o os um uma de que e nao com por para meu minha meus do da dos das no na em eu voce voces ola obrigado obrigada bom dia esta foi quando onde como mas ainda gostaria tenho ao fui ja muito quero se sao isso boa tarde seu sua",
-        letters: &["ã", "õ", "ç", "lh", "nh", "ção", "ê"],
+        small_words: "o os um uma de que e nao com por para meu minha meus do da dos das no na em eu voce voces ola obrigado obrigada bom dia esta foi quando onde como mas ainda gostaria tenho ao fui ja muito quero se sao isso boa tarde seu sua faco devo esta ha depois posso consigo",
+        letters: &["ã", "õ", "ç", "lh", "nh", "ção", "ê", "á", "ó", "í"],
     },
     Profile {
         tag: "nl",
-        small_words: "de het een en van is niet ik mijn u uw je met voor op dat die te zijn was heb hebben wij ons kunt kan graag bedankt hallo waar wanneer hoe nog maar ook naar bij wordt er dit deze aan om geen al jullie mij",
-        letters: &["ij", "aa", "oo", "ee", "uw", "sch"],
+        small_words: "de het een en van is niet ik mijn u uw je met voor op dat die te zijn was heb hebben wij ons kunt kan graag bedankt hallo waar wanneer hoe nog maar ook naar bij wordt er dit deze aan om geen al jullie mij wat wie nu moet doen wil ook gaat",
+        letters: &[
+            "ij", "aa", "oo", "ee", "uw", "sch", "oe", "ui", "kt", "cht", "gen", "oor",
+        ],
     },
     Profile {
         tag: "pl",
@@ -88,8 +92,10 @@ const LATIN: &[Profile] = &[
     },
     Profile {
         tag: "fi",
-        small_words: "ja on ei se etta en minun mina olen hei kiitos miten missa milloin voin voitte kun mutta jos olla ole teidan tama viela kanssa han me ovat oli minulle haluan saanut",
-        letters: &["ää", "ö", "yy", "ssa", "lla", "ään", "uu", "ii", "nen"],
+        small_words: "ja on ei se etta en minun mina olen hei kiitos miten missa milloin voin voitte kun mutta jos olla ole teidan tama viela kanssa han me ovat oli minulle haluan saanut mita teen tehda mina sinun joka tai ette nyt hyva",
+        letters: &[
+            "ää", "ö", "yy", "ssa", "lla", "ään", "uu", "ii", "nen", "aa", "uo", "kk", "tt", "tin",
+        ],
     },
     Profile {
         tag: "cs",
@@ -268,7 +274,7 @@ fn latin(text: &str) -> Guess {
     for profile in LATIN {
         for letter in profile.letters {
             // Pairs of plain letters are everywhere; a letter that few languages have says much.
-            let weight = if letter.is_ascii() { 0.08 } else { 0.5 };
+            let weight = if letter.is_ascii() { 0.12 } else { 0.5 };
             let writers = LATIN.iter().filter(|other| other.letters.contains(letter)).count() as f64;
             let times = lower.matches(letter).count().min(6) as f64;
             *scores.entry(profile.tag).or_default() += weight * times / writers;
@@ -278,6 +284,12 @@ fn latin(text: &str) -> Guess {
         // A wildcard may stand for anything, so a whole word says more.
         let weight = if found.phrase.contains('*') { 0.25 } else { 0.45 };
         *scores.entry(found.language).or_default() += weight * found.length as f64;
+    }
+    // Languages that hardly any desk sees must show more than a word that they share.
+    for rare in ["ro", "hu", "id", "vi"] {
+        if let Some(score) = scores.get_mut(rare) {
+            *score -= 0.4;
+        }
     }
     scores.retain(|tag, _| LATIN.iter().any(|profile| profile.tag == *tag));
     let mut ranked: Vec<(&'static str, f64)> = scores.into_iter().filter(|(_, score)| *score > 0.0).collect();

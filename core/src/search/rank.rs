@@ -155,6 +155,23 @@ pub fn score(query: &Query, counts: &Counts, stats: &CorpusStats) -> Option<(f32
     Some((sum * (0.6 + 0.4 * coverage) * (1.0 + 0.3 * title), coverage))
 }
 
+/// How much of a query a document holds, 0 to 1, every term counting alike: needs nothing to be known of the collection.
+pub fn coverage(query: &Query, counts: &Counts) -> f32 {
+    let asked: f32 = query.terms.iter().map(|term| term.weight).sum();
+    let held: f32 = query
+        .terms
+        .iter()
+        .map(|term| {
+            let known = term
+                .alternatives
+                .iter()
+                .filter(|(token, _)| counts.tokens.contains_key(token));
+            term.weight * known.map(|(_, fit)| *fit).fold(0.0, f32::max)
+        })
+        .sum();
+    if asked > 0.0 { held / asked } else { 0.0 }
+}
+
 /// The word's rarity, taken from its commonest form: an odd inflection is no rarer a subject. A word that stands nowhere
 /// asks for something the collection does not have; it counts like a rare one.
 fn own_idf(term: &Term, stats: &CorpusStats) -> f32 {

@@ -1,0 +1,97 @@
+//! Measures the classifier: `cargo run --release -p deskhand-core --example classifier_eval -- TRAIN.csv TEST.csv`, or one
+//! JSON file with `train` and `test` lists of `[text, label]`.
+
+use std::time::Instant;
+use std::{env, fs};
+
+use deskhand_core::offline::{Classifier, Example};
+use serde_json::Value;
+
+type Rows = Vec<(String, String)>;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<String> = env::args().skip(1).collect();
+    let (train, test) = match args.as_slice() {
+        [one] => {
+            let all: Value = serde_json::from_str(&fs::read_to_string(one)?)?;
+            (pairs(&all["train"]), pairs(&all["test"]))
+        }
+        [train, test] => (csv(&fs::read_to_string(train)?), csv(&fs::read_to_string(test)?)),
+        _ => return Err("usage: classifier_eval TRAIN.csv TEST.csv | ALL.json".into()),
+    };
+    let examples: Vec<Example<'_>> = train
+        .iter()
+        .map(|(text, label)| Example {
+            text,
+            label,
+            weight: 1.0,
+        })
+        .collect();
+    let begun = Instant::now();
+    let classifier = Classifier::train(&examples).ok_or("fewer than two labels")?;
+    let trained = begun.elapsed();
+    let begun = Instant::now();
+    let mut right = 0;
+    let mut buckets = [(0, 0); 10];
+    for (text, label) in &test {
+        let (best, p) = classifier.predict(text).swap_remove(0);
+        let hit = best == *label;
+        right += usize::from(hit);
+        let bucket = &mut buckets[((p * 10.0) as usize).min(9)];
+        bucket.0 += 1;
+        bucket.1 += usize::from(hit);
+    }
+    let n = test.len().max(1);
+    println!(
+        "train {} test {} accuracy {:.4}",
+        train.len(),
+        test.len(),
+        right as f64 / n as f64
+    );
+    println!(
+        "train_s {:.2} ms_per_text {:.3}",
+        trained.as_secs_f64(),
+        begun.elapsed().as_secs_f64() * 1e3 / n as f64
+    );
+    println!("artifact {} kB", serde_json::to_string(&classifier)?.len() / 1000);
+    for (at, (said, hit)) in buckets.iter().enumerate().filter(|(_, (said, _))| *said > 0) {
+        println!("said 0.{at}: {said} texts, {:.2} right", *hit as f64 / *said as f64);
+    }
+    Ok(())
+}
+
+fn pairs(list: &Value) -> Rows {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .map(|row| (text(&row[0]), text(&row[1])))
+        .collect()
+}
+
+/// Two columns, quotes doubled, line breaks inside quotes; the first line is the head.
+fn csv(text: &str) -> Rows {
+    let mut rows = Vec::new();
+    let mut row = vec![String::new()];
+    let mut quoted = false;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                row.last_mut().expect("a row has a field").push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => row.push(String::new()),
+            '\r' if !quoted => {}
+            '\n' if !quoted => rows.push(std::mem::replace(&mut row, vec![String::new()])),
+            c => row.last_mut().expect("a row has a field").push(c),
+        }
+    }
+    rows.push(row);
+    rows.into_iter()
+        .skip(1)
+        .filter(|row| row.len() >= 2)
+        .map(|mut row| (std::mem::take(&mut row[0]), row.swap_remove(1)))
+        .collect()
+}
