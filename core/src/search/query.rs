@@ -161,8 +161,10 @@ mod tests {
     #[test]
     fn candidates_are_picked_by_the_rarest_words() {
         let query = Query::parse("board wifi");
-        let mut stats = CorpusStats::default();
-        stats.documents = 10_000;
+        let mut stats = CorpusStats {
+            documents: 10_000,
+            ..CorpusStats::default()
+        };
         stats.df.insert("board".into(), 9_000);
         stats.df.insert("wifi".into(), 40);
         assert_eq!(query.rarest(&stats, 500), ["wifi"]);

@@ -127,15 +127,19 @@ fn order(n: usize, pass: usize) -> impl Iterator<Item = usize> {
 
 /// Trains on nine tenths and finds the temperature at which the last tenth is likeliest.
 fn measured_temperature(rows: &[Row], vocabulary: &Vocabulary, labels: usize) -> f32 {
-    let (held, kept): (Vec<(usize, &Row)>, Vec<(usize, &Row)>) =
-        rows.iter().enumerate().partition(|(at, _)| at % 10 == 7);
-    let kept: Vec<&Row> = kept.into_iter().map(|(_, row)| row).collect();
+    let part = |held: bool| {
+        rows.iter()
+            .enumerate()
+            .filter(move |(at, _)| (at % 10 == 7) == held)
+            .map(|(_, row)| row)
+    };
+    let (held, kept): (Vec<&Row>, Vec<&Row>) = (part(true).collect(), part(false).collect());
     // A few passes tell the temperature well enough.
     let (weights, bias) = fit(&kept, vocabulary.len(), labels, PASSES / 2);
     let mut out = vec![0.0; labels];
     let scored: Vec<(Vec<f32>, usize)> = held
         .into_iter()
-        .map(|(_, row)| {
+        .map(|row| {
             scores(row, &weights, &bias, &mut out);
             (out.clone(), row.target)
         })
