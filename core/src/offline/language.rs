@@ -5,6 +5,7 @@
 mod profiles;
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -153,16 +154,27 @@ fn cyrillic(text: &str) -> &'static str {
     }
 }
 
+/// The languages of each small word.
+fn speakers() -> &'static HashMap<&'static str, Vec<&'static str>> {
+    static READ: OnceLock<HashMap<&'static str, Vec<&'static str>>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let mut speakers: HashMap<&'static str, Vec<&'static str>> = HashMap::new();
+        for profile in LATIN {
+            for word in profile.small_words.split_ascii_whitespace() {
+                speakers.entry(word).or_default().push(profile.tag);
+            }
+        }
+        speakers.values_mut().for_each(Vec::dedup);
+        speakers
+    })
+}
+
 fn latin(text: &str) -> Guess {
     let sentences = sentences(text);
     let mut scores: HashMap<&'static str, f64> = HashMap::new();
     for word in sentences.iter().flatten() {
-        let speakers: Vec<&'static str> = LATIN
-            .iter()
-            .filter(|profile| profile.small_words.split_ascii_whitespace().any(|small| small == word))
-            .map(|profile| profile.tag)
-            .collect();
-        for tag in &speakers {
+        let speakers = speakers().get(word.as_str()).map(Vec::as_slice).unwrap_or_default();
+        for tag in speakers {
             *scores.entry(tag).or_default() += 1.0 / (speakers.len() as f64).sqrt();
         }
     }

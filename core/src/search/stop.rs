@@ -1,6 +1,9 @@
 //! Words that say nothing of a query's subject. They are indexed all the same and only left out of queries, so a list
 //! that grows asks for no new index.
 
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
 const WORDS: &[&str] = &[
     // English
     "a an the of to in on at for from by with and or but if then than as is am are was were be been being do does did \
@@ -41,7 +44,7 @@ const WORDS: &[&str] = &[
 
 /// Whether a folded word carries no subject of its own.
 pub fn is_stop_word(word: &str) -> bool {
-    WORDS
-        .iter()
-        .any(|list| list.split_ascii_whitespace().any(|stop| stop == word))
+    static SET: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    SET.get_or_init(|| WORDS.iter().flat_map(|list| list.split_ascii_whitespace()).collect())
+        .contains(word)
 }
