@@ -64,8 +64,12 @@ pub async fn scenario_with(settings: &[(&str, &str)], body: impl AsyncFnOnce(&mu
 impl Bot {
     async fn start(changed: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
+        logs();
         let fakes_clock = fake::clock::Clock::at(Utc::now());
-        let (zendesk, slack) = (Zendesk::start(fakes_clock.clone()).await, Slack::start(fakes_clock.clone()).await);
+        let (zendesk, slack) = (
+            Zendesk::start(fakes_clock.clone()).await,
+            Slack::start(fakes_clock.clone()).await,
+        );
         let mut settings = usual(&zendesk, &slack);
         for (name, value) in changed {
             match value.is_empty() {
@@ -99,7 +103,7 @@ impl Bot {
     }
 
     fn tell_the_fakes(&self) {
-        self.zendesk.bot_is_at(&format!("{}/webhooks/zendesk", self.url));
+        self.zendesk.bot_is_at(&self.url);
         self.slack.bot_is_at(&self.url);
     }
 
@@ -183,7 +187,10 @@ impl Bot {
 
     /// One number from the store, for what no surface shows.
     pub async fn counts(&self, sql: &'static str) -> i64 {
-        sqlx::query_scalar::<_, i64>(sql).fetch_one(&self.pool).await.expect("the query is right")
+        sqlx::query_scalar::<_, i64>(sql)
+            .fetch_one(&self.pool)
+            .await
+            .expect("the query is right")
     }
 
     /// Publishes an article.
@@ -203,14 +210,19 @@ impl Bot {
             run: None,
             approval: None,
         };
-        articles::publish(&mut tx, &publish).await.expect("it can be published").expect("it is new");
+        articles::publish(&mut tx, &publish)
+            .await
+            .expect("it can be published")
+            .expect("it is new");
         tx.commit().await.expect("it commits");
     }
 
     /// The text of an article now.
     pub async fn article(&self, id: &str) -> String {
         let id = deskhand_core::id::ArticleId(id.to_owned());
-        let found = deskhand_adapters::postgres::articles::get(&self.pool, &id).await.expect("the database answers");
+        let found = deskhand_adapters::postgres::articles::get(&self.pool, &id)
+            .await
+            .expect("the database answers");
         found.expect("the article is there").article.body
     }
 
@@ -218,7 +230,9 @@ impl Bot {
     pub async fn api(&self, method: &str, path: &str, body: Option<serde_json::Value>) -> (u16, serde_json::Value) {
         let client = reqwest::Client::new();
         let method = method.parse().expect("a method");
-        let mut request = client.request(method, format!("{}{path}", self.url)).bearer_auth(API_TOKEN);
+        let mut request = client
+            .request(method, format!("{}{path}", self.url))
+            .bearer_auth(API_TOKEN);
         if let Some(body) = body {
             request = request.json(&body);
         }
@@ -229,17 +243,46 @@ impl Bot {
     /// Fails on whatever the scenario left unsaid.
     async fn finish(self) {
         let mut found = Vec::new();
-        found.extend(self.zendesk.violations().into_iter().map(|v| format!("Zendesk refuses: {v}")));
-        found.extend(self.slack.violations().into_iter().map(|v| format!("Slack refuses: {v}")));
-        found.extend(self.model.violations().into_iter().map(|v| format!("A provider refuses: {v}")));
-        found.extend(self.model.unused().into_iter().map(|line| format!("The model never got to say: {line}")));
-        found.extend(self.zendesk.unlooked().into_iter().map(|text| format!("Nobody looked at the reply: {text}")));
+        found.extend(
+            self.zendesk
+                .violations()
+                .into_iter()
+                .map(|v| format!("Zendesk refuses: {v}")),
+        );
+        found.extend(
+            self.slack
+                .violations()
+                .into_iter()
+                .map(|v| format!("Slack refuses: {v}")),
+        );
+        found.extend(
+            self.model
+                .violations()
+                .into_iter()
+                .map(|v| format!("A provider refuses: {v}")),
+        );
+        found.extend(
+            self.model
+                .unused()
+                .into_iter()
+                .map(|line| format!("The model never got to say: {line}")),
+        );
+        found.extend(
+            self.zendesk
+                .unlooked()
+                .into_iter()
+                .map(|text| format!("Nobody looked at the reply: {text}")),
+        );
         // A header shows what its cards and ticket say, and a line in the thread what its card says.
-        let shown = self.slack.unlooked().into_iter().filter(|unlooked| match unlooked.kind {
-            Kind::Header => false,
-            Kind::Line => !unlooked.text.contains("A-"),
-            Kind::Card | Kind::Private => true,
-        });
+        let shown = self
+            .slack
+            .unlooked()
+            .into_iter()
+            .filter(|unlooked| match unlooked.kind {
+                Kind::Header => false,
+                Kind::Line => !unlooked.text.contains("A-"),
+                Kind::Card | Kind::Private => true,
+            });
         found.extend(shown.map(|unlooked| format!("Nobody looked at {unlooked}")));
         if self.counts("SELECT count(*) FROM run WHERE state = 'running'").await > 0 {
             found.push("A lease is still held".into());
@@ -253,7 +296,11 @@ impl Bot {
         }
         self.served.abort();
         self.pool.close().await;
-        assert!(found.is_empty(), "the scenario left something unsaid:\n  {}", found.join("\n  "));
+        assert!(
+            found.is_empty(),
+            "the scenario left something unsaid:\n  {}",
+            found.join("\n  ")
+        );
     }
 }
 
@@ -297,7 +344,10 @@ fn app(settings: &BTreeMap<String, String>, pool: &PgPool, clock: &Clock, model:
         let clock = clock.clone();
         settings.clock = Arc::new(move || clock.now());
         settings.timeout = Duration::from_secs(2);
-        desks.insert(Source::Zendesk, Arc::new(ZendeskDesk::new(settings).expect("the address is right")));
+        desks.insert(
+            Source::Zendesk,
+            Arc::new(ZendeskDesk::new(settings).expect("the address is right")),
+        );
     }
     let offline = outside::offline_model(&config);
     let fallback: Arc<dyn Model> = Arc::new(deskhand_adapters::llm::Offline::new(offline));
@@ -305,8 +355,24 @@ fn app(settings: &BTreeMap<String, String>, pool: &PgPool, clock: &Clock, model:
         Some("offline") => Arc::clone(&fallback),
         _ => Arc::new(model.clone()),
     };
-    let outside = Outside { model, fallback: Some(fallback), slack, desks };
+    let outside = Outside {
+        model,
+        fallback: Some(fallback),
+        slack,
+        desks,
+    };
     App::new(config, pool.clone(), clock.clone(), outside)
+}
+
+/// What the bot logs, shown beside a failed scenario; `DESKHAND_LOG=debug` shows more.
+fn logs() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("DESKHAND_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_test_writer()
+        .compact()
+        .try_init();
 }
 
 async fn serve(app: &App) -> (String, JoinHandle<()>) {
@@ -318,4 +384,3 @@ async fn serve(app: &App) -> (String, JoinHandle<()>) {
     });
     (url, served)
 }
-
