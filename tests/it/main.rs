@@ -1,8 +1,10 @@
 //! Scenarios and wire tests, one binary.
 
 mod approvals;
+mod conversation;
 mod embedded;
 mod fakes;
 mod llm;
+mod rules;
 mod slack_wire;
 mod zendesk_wire;

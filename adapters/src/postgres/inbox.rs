@@ -13,7 +13,7 @@ use deskhand_core::ticket::{Author, Mode, OutsideId, Source};
 use serde_json::Value;
 use sqlx::{PgConnection, PgPool};
 
-use super::{approvals, runs, tickets};
+use super::{approvals, outbox, runs, tickets};
 
 /// A verified delivery, mapped or not. Nothing verified is ever lost: what could not be mapped is kept with its error.
 #[derive(Clone, Debug)]
@@ -167,6 +167,7 @@ async fn apply(
         }
     }
     approvals::withdraw_replies(tx, &stale, "the customer wrote again").await?;
+    outbox::withdraw_replies(tx, &stale, "the customer wrote again").await?;
     let woken = runs::wake_waiting(tx, &stale).await?;
     applied.runs.extend(woken);
     wanted.sort_unstable();

@@ -130,6 +130,24 @@ pub async fn withdraw_pending(tx: &mut PgConnection, ticket: TicketId, why: &str
     Ok(done.rows_affected())
 }
 
+/// Withdraws replies that have not been sent yet: somebody wrote, so they are stale. Their runs hear of it together with
+/// the new words.
+pub async fn withdraw_replies(tx: &mut PgConnection, tickets: &[TicketId], why: &str) -> sqlx::Result<()> {
+    let tickets: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
+    if tickets.is_empty() {
+        return Ok(());
+    }
+    sqlx::query!(
+        "UPDATE outbox SET state = 'withdrawn', why = $2, done_at = clock_timestamp()
+          WHERE ticket_id = ANY($1) AND state = 'pending' AND kind = 'reply'",
+        &tickets,
+        why,
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
 /// A claimed effect.
 #[derive(Clone, Debug)]
 pub struct Claimed {
