@@ -294,19 +294,19 @@ mod tests {
         })
     }
 
-    fn drawn(change: impl FnOnce(&mut Shown<'_>)) -> Card {
+    fn drawn(state: ApprovalState, decision: Option<&Decision>, recorded: bool) -> Card {
         let (ticket, effect) = (ticket(), reply());
         let digest = digest::of(&effect);
-        let mut shown = Shown {
+        card(&Shown {
             deployment: "deskhand",
             id: ApprovalId(17),
             effect: &effect,
             digest: &digest,
             why: "a reply leaves the house",
             marks: &[],
-            state: ApprovalState::Open,
-            decision: None,
-            recorded: false,
+            state,
+            decision,
+            recorded,
             expires_at: None,
             created_at: DateTime::UNIX_EPOCH,
             ticket: &ticket,
@@ -315,14 +315,12 @@ mod tests {
             article: None,
             sources: Vec::new(),
             owner: "support leads",
-        };
-        change(&mut shown);
-        card(&shown)
+        })
     }
 
     #[test]
     fn an_open_card_has_buttons_that_carry_the_digest() {
-        let card = drawn(|_| {});
+        let card = drawn(ApprovalState::Open, None, false);
         assert_eq!(card.will, "This reply goes to Ada on zendesk:35436.");
         assert_eq!(card.body, Body::Draft("On Monday.".into()));
         let kinds: Vec<_> = card.buttons.iter().map(|button| button.kind).collect();
@@ -352,10 +350,7 @@ mod tests {
             reason: String::new(),
             edited: Some("On Tuesday.".into()),
         };
-        let card = drawn(|shown| {
-            shown.state = ApprovalState::Edited;
-            shown.decision = Some(&decision);
-        });
+        let card = drawn(ApprovalState::Edited, Some(&decision), false);
         assert!(card.buttons.is_empty());
         assert_eq!(card.body, Body::Draft("On Tuesday.".into()));
         assert_eq!(
@@ -366,7 +361,7 @@ mod tests {
 
     #[test]
     fn shadow_mode_shows_and_asks_nothing() {
-        let card = drawn(|shown| shown.recorded = true);
+        let card = drawn(ApprovalState::Open, None, true);
         assert!(card.buttons.is_empty());
         assert!(card.footer.note.contains("shadow"));
         assert_eq!(card.settled.map(|settled| settled.ending), Some(SettledAs::Recorded));
