@@ -116,11 +116,8 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     if let Some(settled) = settle_calls(transcript, facts) {
         return settled;
     }
-    if transcript.version().is_none() || !facts.unheard.is_empty() {
-        return Next::Record(Record {
-            steps: vec![hear(facts)],
-            ..Record::default()
-        });
+    if transcript.version().is_none() || said_something_new(facts) {
+        return hear(facts);
     }
     if let Some(note) = news_of_old_calls(transcript, facts) {
         return note;
@@ -154,6 +151,10 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     if transcript.usage().total() >= facts.limits.max_tokens {
         return finish(Ending::Budget);
     }
+    if !facts.unheard.is_empty() {
+        // Internal notes are no reason to ask the model; where it is asked anyway, it hears them first.
+        return hear(facts);
+    }
     Next::AskModel(ModelRequest {
         system: facts.prompt.system.clone(),
         tools: tool::specs(),
@@ -162,12 +163,21 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     })
 }
 
-fn hear(facts: &Facts) -> StepKind {
-    StepKind::Heard {
+fn hear(facts: &Facts) -> Next {
+    let heard = StepKind::Heard {
         brief: Box::new(facts.brief()),
         comments: facts.unheard.clone(),
         version: facts.ticket.version,
-    }
+    };
+    Next::Record(Record {
+        steps: vec![heard],
+        ..Record::default()
+    })
+}
+
+/// Only what is public makes a draft stale: people's notes among themselves start nothing.
+fn said_something_new(facts: &Facts) -> bool {
+    facts.unheard.iter().any(|comment| comment.public)
 }
 
 /// Brings every call of the latest reply to its outcome; `None` when all have one.
@@ -298,7 +308,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
         return None;
     }
     // A new comment does not wait for old questions: the run goes on with it, and a decision comes later as a note.
-    if !facts.unheard.is_empty() {
+    if said_something_new(facts) {
         let mut record = Record::default();
         for (key, id) in undecided {
             let text = format!("{id} is still undecided; its decision will come as a note.");
