@@ -28,7 +28,6 @@ pub struct Shown<'a> {
     pub created_at: DateTime<Utc>,
     pub ticket: &'a Ticket,
     pub url: Option<&'a str>,
-    /// Newest last.
     pub comments: &'a [Comment],
     /// The article as it stands, for an edit.
     pub article: Option<&'a Article>,
@@ -42,8 +41,8 @@ pub fn card(shown: &Shown<'_>) -> Card {
     let last_words = shown
         .comments
         .iter()
-        .rev()
-        .find(|comment| comment.public && matches!(comment.author, Author::Requester | Author::Other))
+        .filter(|comment| comment.public && matches!(comment.author, Author::Requester | Author::Other))
+        .max_by_key(|comment| (comment.created_at, comment.id))
         .map(|comment| comment.body.clone())
         .unwrap_or_default();
     let triage = shown.ticket.triage.as_ref();

@@ -39,11 +39,13 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
     let whole = tickets::get(&app.pool, of.ticket)
         .await?
         .ok_or(sqlx::Error::RowNotFound)?;
-    let unheard = tickets::comments(&app.pool, of.ticket, transcript.last_heard())
+    let mut unheard: Vec<_> = tickets::comments(&app.pool, of.ticket, transcript.last_heard())
         .await?
         .into_iter()
         .filter(|comment| comment.author != Author::Bot)
         .collect();
+    // A later comment may have come with its webhook before the first one was read from the desk.
+    unheard.sort_by_key(|comment| (comment.created_at, comment.id));
     let mut approvals = Vec::new();
     for row in approvals::read(&app.pool, approvals::Which::OfRun(of.run))
         .await?
