@@ -46,7 +46,7 @@ pub async fn queue(
         .into_iter()
         .map(|row| (TicketId(row.ticket_id), RunId(row.id)))
         .collect();
-    insert_ready(tx, &queued, delay).await?;
+    insert_ready(tx, &queued, delay, None).await?;
     let rest: Vec<TicketId> = tickets
         .iter()
         .filter(|ticket| !queued.contains_key(ticket))
@@ -120,7 +120,7 @@ pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::
         .into_iter()
         .map(|row| (TicketId(row.ticket_id), RunId(row.id)))
         .collect();
-    insert_ready(tx, &woken, 0.0).await?;
+    insert_ready(tx, &woken, 0.0, None).await?;
     Ok(woken)
 }
 
@@ -133,24 +133,31 @@ pub async fn wake(tx: &mut PgConnection, run: RunId) -> sqlx::Result<bool> {
     .fetch_optional(&mut *tx)
     .await?;
     match row {
-        Some(row) => insert_ready(tx, &BTreeMap::from([(TicketId(row.ticket_id), run)]), 0.0)
+        Some(row) => insert_ready(tx, &BTreeMap::from([(TicketId(row.ticket_id), run)]), 0.0, None)
             .await
             .map(|()| true),
         None => Ok(false),
     }
 }
 
-async fn insert_ready(tx: &mut PgConnection, runs: &BTreeMap<TicketId, RunId>, delay: f64) -> sqlx::Result<()> {
+async fn insert_ready(
+    tx: &mut PgConnection,
+    runs: &BTreeMap<TicketId, RunId>,
+    delay: f64,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<()> {
     if runs.is_empty() {
         return Ok(());
     }
     let ids: Vec<Uuid> = runs.values().map(|run| run.0).collect();
     sqlx::query!(
         "INSERT INTO ready (run_id, priority, run_at)
-         SELECT r.id, r.priority, clock_timestamp() + make_interval(secs => $2) FROM run r WHERE r.id = ANY($1)
+         SELECT r.id, r.priority, coalesce($3, clock_timestamp()) + make_interval(secs => $2)
+           FROM run r WHERE r.id = ANY($1)
          ON CONFLICT ON CONSTRAINT ready_run DO NOTHING",
         &ids,
         delay,
+        at,
     )
     .execute(tx)
     .await?;
@@ -337,6 +344,7 @@ pub async fn put_back(
     error: &str,
     delay: f64,
     most: i32,
+    at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<Result<bool, LeaseLost>> {
     let mut tx = pool.begin().await?;
     let row = sqlx::query!(
@@ -354,7 +362,7 @@ pub async fn put_back(
     let Some(row) = row else { return Ok(Err(LeaseLost)) };
     let failed = row.state == "failed";
     if !failed {
-        insert_ready(&mut tx, &BTreeMap::from([(lease.ticket, lease.run)]), delay).await?;
+        insert_ready(&mut tx, &BTreeMap::from([(lease.ticket, lease.run)]), delay, at).await?;
     }
     tx.commit().await?;
     Ok(Ok(failed))
@@ -402,7 +410,7 @@ pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx:
             back.insert(TicketId(row.ticket_id), RunId(row.id));
         }
     }
-    insert_ready(&mut tx, &back, 0.0).await?;
+    insert_ready(&mut tx, &back, 0.0, None).await?;
     tx.commit().await?;
     Ok((back.into_values().collect(), lost))
 }

@@ -175,9 +175,10 @@ async fn pursue_and_log(app: &App, lease: &Lease) {
         Ok(left) => tracing::debug!(run.id = %lease.run, ticket = %lease.ticket, ?left, "run left"),
         Err(error) => {
             tracing::error!(run.id = %lease.run, ticket = %lease.ticket, error = format!("{error:#}"), "run failed");
-            let delay = backoff(lease.failures, None);
+            let delay = backoff(lease.failures, None, &RetryPolicy::MODEL);
             let why = "an internal error; see the log";
-            match runs::put_back(&app.pool, lease, why, delay.as_secs_f64(), GIVE_UP).await {
+            let at = app.clock.moved();
+            match runs::put_back(&app.pool, lease, why, delay.as_secs_f64(), GIVE_UP, at).await {
                 Ok(Ok(true)) => commit::failed(app, lease.ticket, why).await,
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "a failed run could not be put back; its lease will run out"),
@@ -187,10 +188,9 @@ async fn pursue_and_log(app: &App, lease: &Lease) {
     app.wake();
 }
 
-fn backoff(failures: i32, retry_after: Option<Duration>) -> Duration {
-    let policy = RetryPolicy::MODEL;
+fn backoff(failures: i32, retry_after: Option<Duration>, policy: &RetryPolicy) -> Duration {
     let attempt = u32::try_from(failures).unwrap_or(0) + 1;
-    retry::delay(attempt, fraction(), retry_after, &policy).unwrap_or(policy.cap)
+    retry::delay(attempt, fraction(), retry_after, policy).unwrap_or(policy.cap)
 }
 
 /// Jitter: an even fraction from 0 to 1.
@@ -202,9 +202,11 @@ pub(super) fn fraction() -> f64 {
 
 /// Does what `next` says until the run yields.
 pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
-    if let Some(left) = read_from_desk(app, lease).await? {
+    let mut lease = lease.clone();
+    if let Some(left) = read_from_desk(app, &mut lease).await? {
         return Ok(left);
     }
+    let lease = &lease;
     if runs::has_no_news(&app.pool, lease.run).await? {
         return Ok(match commit::finish_idle(app, lease).await? {
             commit::Done::Yes | commit::Done::Moved => Left::Finished,
@@ -243,7 +245,7 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
 }
 
 /// A payload named the ticket but not enough of it: the desk is read before the model is asked.
-async fn read_from_desk(app: &App, lease: &Lease) -> anyhow::Result<Option<Left>> {
+async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<Left>> {
     let Some(whole) = tickets::get(&app.pool, lease.ticket).await? else {
         return Ok(Some(Left::LeaseLost));
     };
@@ -256,6 +258,11 @@ async fn read_from_desk(app: &App, lease: &Lease) -> anyhow::Result<Option<Left>
     match desk.read(&whole.ticket.outside.id).await {
         Ok(present) => {
             tickets::read_from_desk(&app.pool, lease.ticket, &present, app.intake().await?).await?;
+            // The desk's trouble must not use up the patience with the model.
+            if lease.failures > 0 {
+                runs::reset_failures(&app.pool, lease).await?;
+                lease.failures = 0;
+            }
             Ok(None)
         }
         Err(PortError::Gone { why }) => {
@@ -268,9 +275,12 @@ async fn read_from_desk(app: &App, lease: &Lease) -> anyhow::Result<Option<Left>
                 PortError::Transient { retry_after, .. } => *retry_after,
                 _ => None,
             };
-            let delay = backoff(lease.failures, retry_after);
+            // As patient as a delivery: a desk that is down for an hour must not cost its tickets their runs.
+            let policy = RetryPolicy::DELIVERY;
+            let delay = backoff(lease.failures, retry_after, &policy);
             let why = format!("the desk could not be read: {error}");
-            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP * 4).await? {
+            let most = i32::try_from(policy.attempts).unwrap_or(i32::MAX);
+            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), most, app.clock.moved()).await? {
                 Ok(true) => commit::failed(app, lease.ticket, &why).await,
                 Ok(false) | Err(LeaseLost) => {}
             }
@@ -308,10 +318,10 @@ async fn ask(app: &App, lease: &Lease, request: &ModelRequest) -> anyhow::Result
     };
     tracing::warn!(run.id = %lease.run, model = model.name(), %error, "the model did not answer");
     if let Some(retry_after) = passing {
-        let delay = backoff(lease.failures, retry_after);
+        let delay = backoff(lease.failures, retry_after, &RetryPolicy::MODEL);
         let why = format!("{} did not answer: {error}", model.name());
         return Ok(Asked::Later(
-            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP).await? {
+            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP, app.clock.moved()).await? {
                 Ok(true) => {
                     commit::failed(app, lease.ticket, &why).await;
                     Left::PutBack
