@@ -4,6 +4,8 @@ mod approvals;
 mod conversation;
 mod embedded;
 mod fakes;
+mod intake;
+mod lines;
 mod llm;
 mod rules;
 mod slack_wire;

@@ -1,0 +1,40 @@
+//! What many scenarios have the model say, and what they look up in the store because no surface shows it.
+
+use deskhand_tests::Bot;
+use deskhand_tests::fake::by;
+use deskhand_tests::fake::zendesk::TicketHandle;
+use serde_json::json;
+
+/// The next reply of the model drafts an answer to the customer.
+pub(crate) fn drafts(bot: &Bot, text: &str) {
+    bot.model.calls("reply_customer", json!({ "text": text }));
+}
+
+/// Ada asks where her refund is.
+pub(crate) async fn ada_asks(bot: &Bot) -> TicketHandle {
+    bot.zendesk
+        .opens("Where is my refund?", "I sent the kettle back.", by("ada@example.com"))
+        .await
+}
+
+/// Sam approves the one card that still waits.
+pub(crate) async fn sam_approves(bot: &Bot) {
+    let card = bot.slack.only_open_card();
+    bot.slack.clicks(&card, "Approve", by("sam")).await.says_nothing();
+}
+
+pub(crate) async fn runs(bot: &Bot) -> i64 {
+    bot.counts("SELECT count(*) FROM run").await
+}
+
+pub(crate) async fn comments(bot: &Bot) -> i64 {
+    bot.counts("SELECT count(*) FROM comment").await
+}
+
+/// How the runs stand, the oldest first: `completed answered`, `waiting`.
+pub(crate) async fn states(bot: &Bot) -> Vec<String> {
+    sqlx::query_scalar("SELECT trim(state || ' ' || coalesce(ending, '')) FROM run ORDER BY created_at, id")
+        .fetch_all(bot.pool())
+        .await
+        .expect("the query is right")
+}
