@@ -79,6 +79,7 @@ pub async fn main() -> ExitCode {
     let context = start::Context {
         config: args.config,
         json: args.json,
+        service: matches!(args.command, Command::Serve(_)),
     };
     let done = match args.command {
         Command::Demo(demo) => demo::run(&context, &demo).await,

@@ -121,6 +121,33 @@ fn help() -> String {
     text
 }
 
+/// The ticket that a command is about.
+pub fn ticket_of(command: &Command) -> Option<&TicketRef> {
+    match command {
+        Command::Triage { ticket, .. }
+        | Command::Show(ticket)
+        | Command::Runs(ticket)
+        | Command::Resume(ticket)
+        | Command::Pause(ticket)
+        | Command::New(ticket)
+        | Command::Stop(ticket)
+        | Command::Take(ticket)
+        | Command::Release(ticket)
+        | Command::Compact(ticket)
+        | Command::Helpers(ticket) => Some(ticket),
+        Command::Help
+        | Command::List(_)
+        | Command::Status
+        | Command::Approvals(_)
+        | Command::Kb(_)
+        | Command::Model(_)
+        | Command::Skills
+        | Command::Mcp
+        | Command::Grants(_)
+        | Command::Mode(_) => None,
+    }
+}
+
 /// Finds the ticket, or says in a friendly sentence that there is none.
 async fn on<F>(app: &App, reference: &TicketRef, act: F) -> anyhow::Result<String>
 where
@@ -155,6 +182,11 @@ async fn triage(app: &App, actor: &Actor, ticket: TicketId, instruction: Option<
     });
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, ticket).await?;
+    if step.is_some() {
+        // The draft that waits was made without it.
+        let why = format!("{} gave a new instruction", actor.name);
+        approvals::withdraw_replies(&mut tx, &[ticket], &why).await?;
+    }
     let run = runs::instruct(&mut tx, ticket, app.mode().await?, step.as_ref()).await?;
     tx.commit().await?;
     app.wake();
@@ -352,7 +384,7 @@ async fn list(app: &App, filter: &command::Filter) -> anyhow::Result<String> {
         .take(20)
         .collect();
     if shown.is_empty() {
-        return Ok("No tickets match. New ones come in by webhook, by mail or over the API.".into());
+        return Ok("No tickets match. New ones come in by webhook or over the API.".into());
     }
     let mut text = String::new();
     for row in shown {

@@ -59,6 +59,7 @@ pub fn router(app: App) -> Router {
         .route("/health/ready", get(health::ready))
         .route("/metrics", get(health::metrics))
         .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::new())
         .layer(TimeoutLayer::with_status_code(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -69,6 +70,10 @@ pub fn router(app: App) -> Router {
 
 async fn nothing_here() -> Response {
     sentence(StatusCode::NOT_FOUND, "There is nothing at this address.")
+}
+
+async fn wrong_method() -> Response {
+    sentence(StatusCode::METHOD_NOT_ALLOWED, "This address takes another method.")
 }
 
 /// An answer in one sentence.

@@ -271,7 +271,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
         if let Some(approval) = latest_approval(facts, key) {
             match after_decision(approval, transcript.last_heard(), facts) {
                 Decided::Now(next) => return Some(*next),
-                Decided::Ask(ask) => asks.push(ask),
+                Decided::Ask(ask) => asks.push(*ask),
                 Decided::NotYet => undecided.push((key, approval.id)),
             }
             continue;
@@ -308,7 +308,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
         return None;
     }
     // A new comment does not wait for old questions: the run goes on with it, and a decision comes later as a note.
-    if said_something_new(facts) {
+    if said_something_new(facts) || transcript.instructed_since_reply() {
         let mut record = Record::default();
         for (key, id) in undecided {
             let text = format!("{id} is still undecided; its decision will come as a note.");
@@ -316,7 +316,10 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
         }
         for ask in asks {
             record.superseded.extend(ask.replaces);
-            let text = "Not asked: there is a new comment on the ticket. Read it, then decide anew.";
+            let text = match said_something_new(facts) {
+                true => "Not asked: there is a new comment on the ticket. Read it, then decide anew.",
+                false => "Not asked: there is a new instruction. Heed it, then decide anew.",
+            };
             record.outcome(ask.call, Outcome::failed(text));
         }
         return Some(Next::Record(record));
@@ -345,7 +348,7 @@ fn latest_approval(facts: &Facts, call: CallKey) -> Option<&ApprovalFact> {
 
 enum Decided {
     Now(Box<Next>),
-    Ask(Ask),
+    Ask(Box<Ask>),
     NotYet,
 }
 
@@ -358,14 +361,14 @@ fn after_decision(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Decided
             Execution::Drifted { effect, why } => {
                 let digest = digest::of(&effect);
                 let marks = vec![Mark { text: why.clone() }];
-                Decided::Ask(Ask {
+                Decided::Ask(Box::new(Ask {
                     call: key,
                     effect,
                     digest,
                     why,
                     marks,
                     replaces: Some(approval.id),
-                })
+                }))
             }
             Execution::Refused { why } => {
                 let mut record = Record::default();

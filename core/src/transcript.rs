@@ -167,6 +167,18 @@ impl Transcript {
         false
     }
 
+    /// Whether the team gave an instruction after the latest reply.
+    pub fn instructed_since_reply(&self) -> bool {
+        let since = self
+            .steps
+            .iter()
+            .rev()
+            .take_while(|step| !matches!(step.kind, StepKind::Replied { .. }));
+        since
+            .into_iter()
+            .any(|step| matches!(step.kind, StepKind::Instructed { .. }))
+    }
+
     /// Who instructed the bot last, as `slack:U…`.
     pub fn instructed_by(&self) -> Option<&str> {
         self.steps.iter().rev().find_map(|step| match &step.kind {

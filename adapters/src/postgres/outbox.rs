@@ -34,7 +34,8 @@ pub struct New {
 }
 
 impl New {
-    pub fn new(kind: Kind, ticket: TicketId, lane: impl Into<String>) -> Self {
+    /// For a ticket; of no run and no approval.
+    pub fn of(kind: Kind, ticket: TicketId, lane: impl Into<String>) -> Self {
         Self {
             id: EffectId(Uuid::now_v7()),
             kind,

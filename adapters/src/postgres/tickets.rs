@@ -545,6 +545,13 @@ pub async fn mark_indexed(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::
     Ok(())
 }
 
+/// How many tickets came from a connected desk or chat, not over the API.
+pub async fn from_outside(db: impl PgExecutor<'_>) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM ticket WHERE source <> 'api'"#)
+        .fetch_one(db)
+        .await
+}
+
 /// `release`: the bot may work on it again. False when no human has it.
 pub async fn release(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<bool> {
     let done = sqlx::query!(

@@ -101,6 +101,10 @@ pub(super) async fn run(context: &Context, demo: &Demo) -> anyhow::Result<ExitCo
         eprintln!("deskhand: no model is set, so the offline one works (see DESKHAND_MODEL)");
     }
     let started = context.start_with(config).await?;
+    if let Err(error) = only_the_demos(&started.app).await {
+        started.stop().await;
+        return Err(error);
+    }
     if demo.reset {
         reset(&started.app).await?;
     }
@@ -148,6 +152,16 @@ async fn play(app: &App, demo: &Demo, json: bool) -> anyhow::Result<()> {
     }
     println!("\n{}", concluded(app).await?);
     println!("\nThat was the demo. `deskhand serve` runs the bot; the README says how to connect Zendesk and Slack.");
+    Ok(())
+}
+
+/// The demo neither plays with real customers' tickets nor forgets them.
+async fn only_the_demos(app: &App) -> anyhow::Result<()> {
+    let real = tickets::from_outside(&app.pool).await?;
+    anyhow::ensure!(
+        real == 0,
+        "this database holds {real} tickets of a connected desk: give the demo another DESKHAND_DATA, and no DATABASE_URL"
+    );
     Ok(())
 }
 

@@ -71,7 +71,19 @@ where
 pub(super) async fn command(context: &Context, text: &str) -> anyhow::Result<ExitCode> {
     let command = command::parse(text)?;
     with(context, async |started| {
-        println!("{}", commands::execute(&started.app, &local_actor(), &command).await?);
+        if let Some(reference) = commands::ticket_of(&command) {
+            let found = resolve(&started.app, reference).await?;
+            anyhow::ensure!(
+                found.is_some(),
+                "there is no ticket {reference} here: deskhand list shows what there is"
+            );
+        }
+        let text = commands::execute(&started.app, &local_actor(), &command).await?;
+        if context.json {
+            println!("{}", json!({ "text": text }));
+            return Ok(ExitCode::SUCCESS);
+        }
+        println!("{text}");
         Ok(ExitCode::SUCCESS)
     })
     .await
@@ -338,10 +350,10 @@ pub(super) async fn outbox(context: &Context, outbox: &OutboxCommand) -> anyhow:
             OutboxCommand::Redrive { id } => {
                 let id: EffectId = id
                     .parse()
-                    .context("an effect's id is a UUID; see deskhand outbox list")?;
+                    .map_err(|_| anyhow::anyhow!("\"{id}\" is no effect's id: see deskhand outbox list"))?;
                 match outbox_store::redrive(&app.pool, id).await? {
                     true => println!("{id} is tried again; it is looked for before it is sent."),
-                    false => println!("{id} is neither dead nor unknown; nothing was changed."),
+                    false => anyhow::bail!("there is no effect {id} that is dead or unknown; nothing was changed"),
                 }
             }
         }

@@ -36,16 +36,22 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     for remark in config.remarks() {
         eprintln!("deskhand: {remark}");
     }
+    let has = |part| serve.only.is_empty() || serve.only.contains(&part);
+    // Before anything is started, so that a port in use leaves nothing behind.
+    let listener = match has(Part::Http) {
+        true => Some(
+            TcpListener::bind(config.addr)
+                .await
+                .with_context(|| format!("DESKHAND_ADDR: {} cannot be listened on", config.addr))?,
+        ),
+        false => None,
+    };
     let started = context.start_with(config).await?;
     let app = started.app.clone();
-    let has = |part| serve.only.is_empty() || serve.only.contains(&part);
 
     let cancel = CancellationToken::new();
     let tracker = TaskTracker::new();
-    if has(Part::Http) {
-        let listener = TcpListener::bind(app.config.addr)
-            .await
-            .with_context(|| format!("DESKHAND_ADDR: {} cannot be listened on", app.config.addr))?;
+    if let Some(listener) = listener {
         eprintln!("deskhand: listening on http://{}", listener.local_addr()?);
         let (app, stop) = (app.clone(), cancel.clone());
         tracker.spawn(async move {

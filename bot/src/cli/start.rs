@@ -7,13 +7,13 @@ use std::sync::OnceLock;
 use anyhow::Context as _;
 use deskhand_adapters::postgres::embedded::{self, Embedded};
 use secrecy::ExposeSecret;
-use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection};
 use tracing_subscriber::EnvFilter;
 
 use crate::app::{self, App};
 use crate::clock::Clock;
-use crate::config::{Config, LogFormat};
+use crate::config::{Config, LogFormat, misspelt};
 use crate::outside;
 
 /// What the arguments say for every command.
@@ -21,6 +21,8 @@ use crate::outside;
 pub(super) struct Context {
     pub(super) config: Option<PathBuf>,
     pub(super) json: bool,
+    /// A service tells what it does; a command at the terminal only what is wrong.
+    pub(super) service: bool,
 }
 
 /// A started app, with the embedded server where there is one.
@@ -45,7 +47,22 @@ impl Context {
     pub(super) fn settings(&self) -> anyhow::Result<Config> {
         let default = Path::new("deskhand.toml");
         let file = self.config.as_deref().or_else(|| default.is_file().then_some(default));
-        Ok(Config::load(file, &|name| std::env::var(name).ok())?)
+        let config = Config::load(file, &|name| std::env::var(name).ok())?;
+        let names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .collect();
+        let known_elsewhere = ["DESKHAND_LOG", "DESKHAND_DEMO_PIPE"];
+        let names = names
+            .iter()
+            .map(String::as_str)
+            .filter(|name| !known_elsewhere.contains(name));
+        for (name, meant) in misspelt(names) {
+            let meant = meant
+                .map(|meant| format!(" (did you mean {meant}?)"))
+                .unwrap_or_default();
+            eprintln!("deskhand: {name} is not a setting{meant}; it is ignored");
+        }
+        Ok(config)
     }
 
     /// Settings, database and migrations.
@@ -54,8 +71,19 @@ impl Context {
     }
 
     pub(super) async fn start_with(&self, config: Config) -> anyhow::Result<Started> {
-        logs(&config);
+        logs(&config, self.service);
+        anyhow::ensure!(
+            config.skills == Path::new("skills") || config.skills.is_dir(),
+            "DESKHAND_SKILLS is {}, which is no folder",
+            config.skills.display()
+        );
         let (options, embedded) = database(&config).await?;
+        // One connection first: its reason is told, where a pool would only tell that it waited.
+        let first = options
+            .connect()
+            .await
+            .map_err(|error| anyhow::anyhow!("the database does not answer: {error}"))?;
+        first.close().await?;
         let most = u32::try_from(config.runners).unwrap_or(4) * 2 + 12;
         let pool = PgPoolOptions::new()
             .max_connections(most)
@@ -80,7 +108,7 @@ async fn database(config: &Config) -> anyhow::Result<(PgConnectOptions, Option<E
         let options = url
             .expose_secret()
             .parse()
-            .context("DATABASE_URL is not a Postgres address")?;
+            .map_err(|_| anyhow::anyhow!("DATABASE_URL is not a Postgres address, like postgres://user@host/name"))?;
         return Ok((options, None));
     }
     let options = embedded::Options {
@@ -93,10 +121,11 @@ async fn database(config: &Config) -> anyhow::Result<(PgConnectOptions, Option<E
 }
 
 /// Logs go to standard error, so that standard output stays for what was asked.
-pub(super) fn logs(config: &Config) {
+pub(super) fn logs(config: &Config, service: bool) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let filter = EnvFilter::try_from_env("DESKHAND_LOG").unwrap_or_else(|_| EnvFilter::new("warn,deskhand=info"));
+        let filter = EnvFilter::try_from_env("DESKHAND_LOG")
+            .unwrap_or_else(|_| EnvFilter::new(if service { "warn,deskhand=info" } else { "warn" }));
         let logs = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr);
@@ -108,9 +137,4 @@ pub(super) fn logs(config: &Config) {
             eprintln!("deskhand: logs could not be set up: {error}");
         }
     });
-}
-
-/// The pool, for commands that need nothing else.
-pub(super) fn pool(started: &Started) -> &PgPool {
-    &started.app.pool
 }

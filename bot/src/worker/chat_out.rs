@@ -234,7 +234,7 @@ impl To<'_> {
             if let Some(text) = line {
                 let said = New {
                     payload: serde_json::json!({ "text": text }),
-                    ..New::new(Kind::Line, ticket, self.claimed.lane.clone())
+                    ..New::of(Kind::Line, ticket, self.claimed.lane.clone())
                 };
                 outbox::enqueue(&mut tx, &[said]).await?;
             }

@@ -174,7 +174,7 @@ async fn open(
 /// The ticket's header, where there is a channel for it.
 pub(super) fn header(app: &App, ticket: TicketId) -> Vec<New> {
     app.home_lane()
-        .map(|lane| New::new(Kind::Header, ticket, lane))
+        .map(|lane| New::of(Kind::Header, ticket, lane))
         .into_iter()
         .collect()
 }
@@ -183,7 +183,7 @@ fn card(app: &App, ticket: TicketId, id: ApprovalId, tool: &str) -> Option<New> 
     let lane = app.card_lane(tool)?;
     Some(New {
         approval: Some(id),
-        ..New::new(Kind::Card, ticket, lane)
+        ..New::of(Kind::Card, ticket, lane)
     })
 }
 
@@ -193,7 +193,7 @@ fn book(lease: &Lease, facts: &Facts, books: &Bookkeeping) -> (Option<New>, Step
         run: Some(lease.run),
         payload: json!({ "outside": facts.ticket.outside, "books": books }),
         recorded: facts.mode == Mode::Shadow,
-        ..New::new(Kind::Bookkeeping, lease.ticket, desk_lane(lease.ticket))
+        ..New::of(Kind::Bookkeeping, lease.ticket, desk_lane(lease.ticket))
     };
     let step = StepKind::Booked { effect: effect.id };
     (keeps_books(facts.ticket.outside.source).then_some(effect), step)
@@ -278,7 +278,7 @@ pub(super) async fn put_out(
             call: Some(sending.call),
             payload: json!({ "effect": sending.effect, "ground": ground }),
             recorded: sending.recorded,
-            ..New::new(kind, lease.ticket, desk_lane(lease.ticket))
+            ..New::of(kind, lease.ticket, desk_lane(lease.ticket))
         });
     }
     if sending.recorded && sending.approval.is_none() {

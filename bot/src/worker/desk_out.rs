@@ -7,7 +7,7 @@ use deskhand_core::effect::{Effect, Escalation, Reply};
 use deskhand_core::id::TicketId;
 use deskhand_core::port::{Bookkeeping, Desk, DeskChange, DeskWrite, PortError, Receipt};
 use deskhand_core::run::EffectState;
-use deskhand_core::ticket::{OutsideId, Source, TicketState};
+use deskhand_core::ticket::{Mode, OutsideId, Source, TicketState};
 use serde::Deserialize;
 
 use super::dispatcher::Tried;
@@ -36,6 +36,10 @@ pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Trie
             why: "it names no ticket".into(),
         });
     };
+    // The stricter of the run's pinned mode and the present one: what waits in the outbox is held back as well.
+    if app.mode().await? == Mode::Shadow {
+        return hold_back(app, claimed, ticket).await;
+    }
     match claimed.kind {
         Kind::Bookkeeping => {
             let booking: Booking = serde_json::from_value(claimed.payload.clone())?;
@@ -66,6 +70,22 @@ pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Trie
             why: "it is not for a desk".into(),
         }),
     }
+}
+
+async fn hold_back(app: &App, claimed: &Claimed, ticket: TicketId) -> anyhow::Result<Tried> {
+    let mut tx = app.pool.begin().await?;
+    tickets::lock(&mut tx, ticket).await?;
+    outbox::end(
+        &mut tx,
+        claimed,
+        EffectState::Recorded,
+        "",
+        "the mode became shadow before it was sent",
+    )
+    .await?;
+    outbox::refresh_header(&mut tx, ticket).await?;
+    tx.commit().await?;
+    Ok(Tried::Ended)
 }
 
 fn no_desk(source: Source) -> Tried {
@@ -240,7 +260,7 @@ async fn escalated(
             );
             let line = outbox::New {
                 payload: serde_json::json!({ "text": text, "broadcast": true }),
-                ..outbox::New::new(Kind::Line, ticket, lane)
+                ..outbox::New::of(Kind::Line, ticket, lane)
             };
             let mut effects = super::commit::header(app, ticket);
             effects.push(line);

@@ -280,9 +280,9 @@ async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<L
             let delay = backoff(lease.failures, retry_after, &policy);
             let why = format!("the desk could not be read: {error}");
             let most = i32::try_from(policy.attempts).unwrap_or(i32::MAX);
-            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), most, app.clock.moved()).await? {
-                Ok(true) => commit::failed(app, lease.ticket, &why).await,
-                Ok(false) | Err(LeaseLost) => {}
+            let back = runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), most, app.clock.moved()).await?;
+            if back == Ok(true) {
+                commit::failed(app, lease.ticket, &why).await;
             }
             Ok(Some(Left::PutBack))
         }

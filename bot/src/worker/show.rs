@@ -10,7 +10,7 @@ use deskhand_core::transcript::Transcript;
 use crate::app::App;
 
 /// The card of an approval as it stands now; with the state it is in.
-pub async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card, approvals::Row)>> {
+pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card, approvals::Row)>> {
     let Some(row) = approvals::read(&app.pool, approvals::Which::One(id))
         .await?
         .into_iter()
@@ -65,7 +65,7 @@ fn owner(app: &App, tool: &str) -> String {
     }
 }
 
-pub async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<Header>> {
+pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<Header>> {
     let Some(whole) = tickets::get(&app.pool, ticket).await? else {
         return Ok(None);
     };

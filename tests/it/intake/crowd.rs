@@ -87,7 +87,7 @@ fn poison() -> Delivery {
                 source: Source::Zendesk,
                 id: "7\0".into(),
             },
-            what: Happening::Told(Box::new(Told::default())),
+            what: Happening::Told(Box::default()),
         }),
     }
 }

@@ -125,7 +125,9 @@ async fn what_cannot_be_mapped_is_told_and_stays() {
         let kept = inbox::raw(bot.pool(), id).await.expect("the database answers");
         let (_, _, headers, body) = kept.expect("the delivery is there");
         let headers = webhooks::headers_from(&headers);
-        let why = webhooks::map_zendesk(&bot.app, &headers, &body).await.unwrap_err();
+        let why = webhooks::map_zendesk(&bot.app, &headers, &body)
+            .await
+            .expect_err("it cannot be mapped");
         assert!(why.contains("broken"), "{why}");
         assert_eq!(
             inbox::unmapped(bot.pool()).await.expect("the database answers").len(),
