@@ -2,10 +2,12 @@
 //!
 //! Precedence, from the strongest: deny (a draft on a ticket whose triage says human or ignore, on automatic mail, or
 //! with a link that neither the ticket nor the knowledge base has) → tools that are asked every time → grants → mode
-//! `auto` (a reply goes unasked only there, with action `auto_reply` and no mark by an inspector) → the tool's rule →
-//! Ask. Mode `shadow` asks nobody and sends nothing: what would be asked or sent is recorded.
+//! `auto` (a reply goes unasked only there, with action `auto_reply` and no mark by an inspector; so no grant covers a
+//! reply) → the tool's rule → Ask. Mode `shadow` asks nobody and sends nothing: what would be asked or sent is recorded.
 //!
 //! The tool's own name is judged after exact matching, never a repaired spelling. Whatever cannot be judged is asked.
+
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -48,6 +50,7 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
         .iter()
         .find(|grant| grant.covers(effect.tool(), args, facts.now))
         && marks.is_empty()
+        && !effect.answers_the_customer()
     {
         return Verdict::Allow {
             why: format!("grant {} by {}", grant.id, grant.by),
@@ -90,40 +93,50 @@ fn action(facts: &Facts) -> Option<Action> {
 }
 
 fn denied(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Option<String> {
+    if let Some(why) = refuses(effect, facts) {
+        return Some(why);
+    }
+    let Effect::ReplyCustomer(reply) = effect else {
+        return None;
+    };
+    let theirs = customers_links(transcript, facts);
+    let on_the_ticket: BTreeSet<String> = transcript.words().flat_map(links::links).collect();
+    let foreign: Vec<String> = links::links(&reply.text)
+        .into_iter()
+        .filter(|link| !facts.known_links.contains(link) && !theirs.contains(link) && !on_the_ticket.contains(link))
+        .collect();
+    if foreign.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "The draft has {}, which neither this ticket nor the knowledge base has. Write it without.",
+        foreign.join(", ")
+    ))
+}
+
+/// What no approval can make right: one sentence for the model. Asked before an effect is proposed, and again when its
+/// approval is executed.
+pub fn refuses(effect: &Effect, facts: &Facts) -> Option<String> {
     match effect {
-        Effect::ReplyCustomer(reply) => {
+        Effect::ReplyCustomer(_) => {
             if facts.automatic {
                 return Some("The mail is automatic; robots are not answered. Add a note instead.".into());
             }
             match action(facts) {
                 Some(Action::Human) => {
-                    return Some(
-                        "The triage says that a person answers, so no draft is made. Add a note instead.".into(),
-                    );
+                    Some("The triage says that a person answers, so no draft is made. Add a note instead.".into())
                 }
                 Some(Action::Ignore) => {
-                    return Some("The triage says that there is nothing to answer, so no draft is made.".into());
+                    Some("The triage says that there is nothing to answer, so no draft is made.".into())
                 }
-                Some(Action::AutoReply | Action::NeedsApproval) | None => {}
+                Some(Action::AutoReply | Action::NeedsApproval) | None => None,
             }
-            let theirs = customers_links(transcript, facts);
-            let foreign: Vec<String> = links::links(&reply.text)
-                .into_iter()
-                .filter(|link| !facts.known_links.contains(link) && !theirs.contains(link))
-                .collect();
-            if foreign.is_empty() {
-                return None;
-            }
-            Some(format!(
-                "The draft has {}, which neither this ticket nor the knowledge base has. Write it without.",
-                foreign.join(", ")
-            ))
         }
         Effect::EscalateTicket(_) | Effect::ProposeKnowledgeEdit(_) => None,
     }
 }
 
-fn customers_links(transcript: &Transcript, facts: &Facts) -> std::collections::BTreeSet<String> {
+fn customers_links(transcript: &Transcript, facts: &Facts) -> BTreeSet<String> {
     let mut all = links::links(&facts.ticket.subject);
     all.extend(links::links(&facts.ticket.requester.address));
     for words in transcript.customers_words() {
@@ -145,22 +158,27 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
         },
     };
     let theirs = customers_links(transcript, facts);
-    let foreign: Vec<String> = links::links(text)
-        .into_iter()
-        .filter(|link| !facts.known_links.contains(link))
-        .collect();
-    for link in foreign {
+    let others: BTreeSet<String> = transcript.words().flat_map(links::links).collect();
+    for link in links::links(text) {
+        if facts.known_links.contains(&link) {
+            continue;
+        }
         let text = if theirs.contains(&link) {
             format!("{link} comes from the customer's text.")
+        } else if others.contains(&link) {
+            format!("{link} comes from a comment on the ticket.")
         } else {
             format!("{link} is neither on the ticket nor in the knowledge base.")
         };
         marks.push(Mark { text });
     }
-    let their_amounts: std::collections::BTreeSet<String> =
-        transcript.customers_words().flat_map(links::amounts).collect();
+    let their_amounts: BTreeSet<String> = std::iter::once(facts.ticket.subject.as_str())
+        .chain(transcript.customers_words())
+        .flat_map(links::amounts)
+        .map(|amount| links::worth(&amount))
+        .collect();
     for amount in links::amounts(text) {
-        if their_amounts.contains(&amount) {
+        if their_amounts.contains(&links::worth(&amount)) {
             marks.push(Mark {
                 text: format!("The amount {amount} comes from the customer's text."),
             });
@@ -168,3 +186,6 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
     }
     marks
 }
+
+#[cfg(test)]
+mod tests;

@@ -151,6 +151,15 @@ impl Transcript {
         true
     }
 
+    /// Whether somebody of the team instructed the bot after the model's latest reply.
+    pub fn instructed_since_reply(&self) -> bool {
+        self.steps
+            .iter()
+            .rev()
+            .take_while(|step| !matches!(step.kind, StepKind::Replied { .. }))
+            .any(|step| matches!(step.kind, StepKind::Instructed { .. }))
+    }
+
     /// Whether the latest reply was already asked to go on.
     pub fn nudged(&self) -> bool {
         let mut replies = 0;
@@ -165,18 +174,6 @@ impl Transcript {
             }
         }
         false
-    }
-
-    /// Whether the team gave an instruction after the latest reply.
-    pub fn instructed_since_reply(&self) -> bool {
-        let since = self
-            .steps
-            .iter()
-            .rev()
-            .take_while(|step| !matches!(step.kind, StepKind::Replied { .. }));
-        since
-            .into_iter()
-            .any(|step| matches!(step.kind, StepKind::Instructed { .. }))
     }
 
     /// Who instructed the bot last, as `slack:U…`.
@@ -209,6 +206,13 @@ impl Transcript {
                 Author::Requester | Author::Other => Some(comment.body.as_str()),
                 Author::Agent | Author::Bot => None,
             })
+    }
+
+    /// Everything that was written on the ticket, by whomever, as far as it was heard.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.heard()
+            .flat_map(|(comments, _)| comments)
+            .map(|comment| comment.body.as_str())
     }
 
     /// The steps after the last one that put the bookkeeping into the outbox.
@@ -319,3 +323,6 @@ fn first_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().take(200).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,8 +69,8 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
         let id = format!("note-{}-{first}-{n}", lease.run);
         tickets::add_own_comment(&mut tx, lease.ticket, &id, false, note).await?;
     }
-    for id in &record.superseded {
-        approvals::supersede(&mut tx, *id, "it could not be executed any more").await?;
+    for (id, why) in &record.superseded {
+        approvals::supersede(&mut tx, *id, why).await?;
     }
     let Ok(appended) = runs::append(&mut *tx, lease, first, &record.steps, app.clock.moved()).await? else {
         return Ok(Done::Lost);
@@ -221,10 +221,7 @@ pub async fn send(
     if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
         return Ok(Done::Moved);
     }
-    let steps = [StepKind::Outcome {
-        call: sending.call,
-        outcome: sending.outcome.clone(),
-    }];
+    let steps = [sending.told];
     let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
         return Ok(Done::Lost);
     };
@@ -245,7 +242,6 @@ pub(super) async fn put_out(
     sending: &Sending,
 ) -> anyhow::Result<bool> {
     if let Some(id) = sending.approval
-        && !sending.recorded
         && !approvals::execute_once(tx, id).await?
     {
         return Ok(false);

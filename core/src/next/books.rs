@@ -21,8 +21,10 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
         }
     }
     let needs_a_person = ending.filter(|ending| ending.needs_a_person());
-    let trouble =
-        needs_a_person.filter(|ending| matches!(ending, Ending::EmptyReply | Ending::MaxSteps | Ending::Budget));
+    // A run that is woken and stops again where it stopped has nothing new to tell.
+    let trouble = needs_a_person
+        .filter(|ending| matches!(ending, Ending::EmptyReply | Ending::MaxSteps | Ending::Budget))
+        .filter(|_| !transcript.unbooked().is_empty());
     if !changed && notes.is_empty() && trouble.is_none() {
         return None;
     }

@@ -2,15 +2,16 @@
 
 use serde_json::json;
 
-use super::{NewText, Next, Sending, edited, holds};
+use super::{NewText, Next, Sending, calls};
 use crate::approval::ApprovalState;
-use crate::article::Article;
+use crate::article::{Article, ArticleState};
 use crate::diff;
 use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
-use crate::facts::{ApprovalFact, Facts};
+use crate::facts::{ApprovalFact, Facts, Standing};
 use crate::id::{ApprovalId, CallKey};
-use crate::step::Outcome;
+use crate::policy;
+use crate::step::{Outcome, StepKind};
 use crate::ticket::Mode;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,13 +40,38 @@ pub fn final_effect(approval: &ApprovalFact) -> Effect {
     }
 }
 
+/// What an edit becomes when its decision was to change the words.
+fn edited(effect: &Effect, text: &str) -> Effect {
+    let mut effect = effect.clone();
+    match &mut effect {
+        Effect::ReplyCustomer(reply) => reply.text = text.to_owned(),
+        Effect::EscalateTicket(escalation) => escalation.reason = text.to_owned(),
+        Effect::ProposeKnowledgeEdit(edit) => match &mut edit.change {
+            EditChange::Replace { new_text, .. } => *new_text = text.to_owned(),
+            EditChange::Create { body, .. } => *body = text.to_owned(),
+            EditChange::Retire { .. } => {}
+        },
+    }
+    effect
+}
+
+/// Whether a person's standing still carries the decision that they made.
+fn holds(approval: &ApprovalFact) -> bool {
+    match approval.standing {
+        Standing::Holds => true,
+        Standing::Lost | Standing::Unknown => false,
+    }
+}
+
 /// Judges a decided approval anew at the moment of its execution. Serves the run's own runner, and approvals whose run
 /// has moved on or ended. `heard` is the newest comment that its run has heard.
 pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution {
-    if approval.executed {
-        return Execution::Refused {
-            why: format!("{} was executed already.", approval.id),
+    if !approval.is_due() {
+        let why = match approval.executed {
+            true => format!("{} was executed already.", approval.id),
+            false => format!("{} is {}; it was not executed.", approval.id, approval.state),
         };
+        return Execution::Refused { why };
     }
     if digest::of(&approval.effect) != approval.digest {
         // The row was changed behind our back: whatever it says now, nobody approved it.
@@ -54,6 +80,18 @@ pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution 
         };
     }
     let effect = final_effect(approval);
+    if let Effect::ReplyCustomer(reply) = &effect
+        && reply.version != facts.ticket.version
+    {
+        let why = format!(
+            "{} was approved, but the ticket moved on before it was sent; draft anew.",
+            approval.id
+        );
+        return Execution::Refused { why };
+    }
+    if let Some(why) = policy::refuses(&effect, facts) {
+        return Execution::Refused { why };
+    }
     if !holds(approval) {
         let who = approval
             .decision
@@ -63,15 +101,6 @@ pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution 
             effect,
             why: format!("{who} may no longer decide this."),
         };
-    }
-    if let Effect::ReplyCustomer(reply) = &effect
-        && reply.version != facts.ticket.version
-    {
-        let why = format!(
-            "{} was approved, but the ticket moved on before it was sent; draft anew.",
-            approval.id
-        );
-        return Execution::Refused { why };
     }
     let by = approval
         .decision
@@ -87,7 +116,7 @@ pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution 
 pub(super) fn unasked(call: CallKey, effect: Effect, why: &str, heard: i64, facts: &Facts) -> Next {
     match send(call, None, effect, &format!(" ({why})"), heard, facts) {
         Execution::Send(sending) => Next::Send(*sending),
-        Execution::Drifted { why, .. } | Execution::Refused { why } => super::just(call, Outcome::failed(why)),
+        Execution::Drifted { why, .. } | Execution::Refused { why } => calls::just(call, Outcome::failed(why)),
     }
 }
 
@@ -126,7 +155,7 @@ fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, h
         approval,
         effect,
         recorded,
-        outcome,
+        told: StepKind::Outcome { call, outcome },
         article,
         heard,
     }))
@@ -147,7 +176,11 @@ fn words(effect: &Effect) -> String {
 /// The article after the edit; where its base moved and the passage still stands once, the edit is asked again.
 fn new_text(edit: &Edit, present: Option<&Article>) -> Result<NewText, Box<Execution>> {
     let refuse = |why: String| Err(Box::new(Execution::Refused { why }));
+    let retired = present.is_some_and(|article| article.state == ArticleState::Retired);
     match (&edit.change, present) {
+        (EditChange::Replace { .. } | EditChange::Retire { .. }, Some(_)) if retired => {
+            refuse(format!("The article \"{}\" was retired meanwhile.", edit.article))
+        }
         (EditChange::Create { title, body, language }, None) => Ok(NewText {
             base_revision: None,
             title: title.clone(),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::article::ArticleState;
+use crate::article::{Article, ArticleState};
 use crate::diff;
 use crate::effect::{Edit, EditChange, Effect, Escalation, Reply};
 use crate::facts::Facts;
@@ -27,26 +27,33 @@ pub(super) fn reply(args: &ReplyCustomer, facts: &Facts) -> Result<Effect, Outco
     }))
 }
 
-pub(super) fn escalation(args: &Escalate, facts: &Facts) -> Effect {
-    Effect::EscalateTicket(Escalation {
+pub(super) fn escalation(args: &Escalate, facts: &Facts) -> Result<Effect, Outcome> {
+    if args.team.trim().is_empty() || args.reason.trim().is_empty() {
+        return Err(Outcome::failed("Name the team and the reason of the escalation."));
+    }
+    Ok(Effect::EscalateTicket(Escalation {
         ticket: facts.ticket.id,
         outside: facts.ticket.outside.clone(),
         level: args.level,
         team: args.team.trim().to_owned(),
         reason: args.reason.trim().to_owned(),
         version: facts.ticket.version,
-    })
+    }))
 }
 
 /// An edit must rest on the article as it stands: read in this run, at its present revision.
 pub(super) fn edit(args: &ProposeEdit, transcript: &Transcript, facts: &Facts) -> Result<Effect, Outcome> {
     let id = ArticleId(args.article_id.trim().to_owned());
-    let article = facts
-        .articles
-        .get(&id)
-        .filter(|article| article.state != ArticleState::Retired);
-    let change = match article {
+    let change = match facts.articles.get(&id) {
         None => create(args, &id)?,
+        Some(Article {
+            state: ArticleState::Retired,
+            ..
+        }) => {
+            return Err(Outcome::failed(format!(
+                "The article \"{id}\" is retired: propose a new one under another id."
+            )));
+        }
         Some(article) => {
             match transcript.articles_read().get(&id) {
                 None => {

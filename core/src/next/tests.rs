@@ -1,1 +1,9 @@
-//! Checks of the loop.
+//! Checks of the loop: a scene, what happened in it, and what the run does about it, line by line.
+
+mod any;
+mod asking;
+mod calls;
+mod endings;
+mod knowledge;
+mod late;
+pub(crate) mod scene;
