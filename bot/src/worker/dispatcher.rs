@@ -6,8 +6,8 @@ use deskhand_adapters::postgres::outbox::{self, Claimed};
 use deskhand_core::port::PortError;
 use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::run::EffectState;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::{chat_out, desk_out};
 use crate::app::App;
@@ -60,13 +60,13 @@ impl From<PortError> for Tried {
 pub async fn tick(app: &App) -> anyhow::Result<usize> {
     let claimed = outbox::claim(&app.pool, LANES, LEASE_SECONDS, app.clock.moved()).await?;
     let count = claimed.len();
-    let tracker = TaskTracker::new();
+    // A set, so that whoever gives up on the tick takes its work with it.
+    let mut under_way = JoinSet::new();
     for effect in claimed {
         let app = app.clone();
-        tracker.spawn(async move { deliver_and_log(&app, &effect).await });
+        under_way.spawn(async move { deliver_and_log(&app, &effect).await });
     }
-    tracker.close();
-    tracker.wait().await;
+    while under_way.join_next().await.is_some() {}
     Ok(count)
 }
 

@@ -16,6 +16,7 @@ use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::step::StepKind;
 use deskhand_core::transcript::Transcript;
 use tokio::sync::{Mutex, Semaphore};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -42,13 +43,13 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     let lease = app.config.limits.lease.as_secs_f64();
     let (leases, _) = runs::claim(&app.pool, "tick", most, lease, 0, app.clock.moved()).await?;
     let count = leases.len();
-    let tracker = TaskTracker::new();
+    // A set, so that whoever gives up on the tick takes its work with it.
+    let mut at_work = JoinSet::new();
     for lease in leases {
         let app = app.clone();
-        tracker.spawn(async move { pursue_and_log(&app, &lease).await });
+        at_work.spawn(async move { pursue_and_log(&app, &lease).await });
     }
-    tracker.close();
-    tracker.wait().await;
+    while at_work.join_next().await.is_some() {}
     Ok(count)
 }
 
