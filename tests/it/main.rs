@@ -2,6 +2,7 @@
 
 mod approvals;
 mod conversation;
+mod crashes;
 mod embedded;
 mod fakes;
 mod intake;

@@ -28,6 +28,7 @@ struct Pages {
     lines: VecDeque<Scripted>,
     requests: Vec<ModelRequest>,
     violations: Vec<String>,
+    down: bool,
 }
 
 /// A scripted model. Cheap to clone; all clones read from the same script.
@@ -127,6 +128,11 @@ impl Script {
         self.pages().lines.push_back(Scripted { name, answer });
     }
 
+    /// Answers every request with an error that may pass, and takes no line of the script, until told otherwise.
+    pub fn is_down(&self, down: bool) {
+        self.pages().down = down;
+    }
+
     /// From now on requests wait, so that a test can act while the model is at work.
     pub fn holds(&self) {
         self.held.send_replace(true);
@@ -187,6 +193,10 @@ impl Model for Script {
         let waiting = Waiting::before(&self.thinking);
         let opened = self.held.subscribe().wait_for(|held| !held).await.is_ok();
         drop(waiting);
+        if self.pages().down {
+            let why = "the provider is overloaded (529)".to_owned();
+            return Err(ModelError::Transient { why, retry_after: None });
+        }
         let line = self.pages().lines.pop_front();
         let Some(line) = line.filter(|_| opened) else {
             let why = "the model was asked and nothing was scripted".to_owned();
