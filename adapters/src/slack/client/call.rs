@@ -101,11 +101,18 @@ impl Api {
             tracing_span: &span,
             is_sensitive_url: true,
         };
-        let sent = self
-            .client
-            .http_api
-            .connector
-            .http_post_uri::<R, Value>(url, body, context);
+        let sent = async {
+            let posted = self
+                .client
+                .http_api
+                .connector
+                .http_post_uri::<R, Value>(url, body, context);
+            match posted.await {
+                // The status was a success and the body is the bare word "ok", which is no JSON.
+                Err(slack_morphism::errors::SlackClientError::ProtocolError(_)) => Ok(Value::Null),
+                other => other,
+            }
+        };
         bounded(self.time_limit, sent).await.map(drop)
     }
 
