@@ -86,7 +86,7 @@ impl Origin {
 
 /// Shown at once, before anything is looked up: a trigger lives three seconds. Filled by `update_modal`.
 pub fn loading() -> SlackView {
-    note("Deskhand", "One moment …")
+    note("Deskhand", "Loading …")
 }
 
 /// A form that only says something. `title` is cut at 24 characters.
