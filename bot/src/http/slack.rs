@@ -210,6 +210,7 @@ fn editable(body: &CardBody) -> &str {
 
 async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
     let form = submitted.form;
+    let refusal = outsider(&form.by);
     let wanted = wanted(
         form.by,
         form.value,
@@ -217,7 +218,7 @@ async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
         &form.spot,
         Wish::Edit { text: submitted.text },
     );
-    match decide_form(app, &wanted).await {
+    match decide_form(app, &wanted, refusal).await {
         Ok(None) => axum::Json(form::clear()).into_response(),
         // Refused inside the form, keeping what was typed.
         Ok(Some(sentence)) => axum::Json(form::errors(&[(form::FIRST_INPUT, &sentence)])).into_response(),
@@ -227,6 +228,7 @@ async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
 
 async fn submitted_reason(app: &App, submitted: RejectSubmitted) -> Response {
     let form = submitted.form;
+    let refusal = outsider(&form.by);
     let wanted = wanted(
         form.by,
         form.value,
@@ -236,7 +238,7 @@ async fn submitted_reason(app: &App, submitted: RejectSubmitted) -> Response {
             reason: submitted.reason,
         },
     );
-    match decide_form(app, &wanted).await {
+    match decide_form(app, &wanted, refusal).await {
         Ok(None) => axum::Json(form::clear()).into_response(),
         Ok(Some(sentence)) => axum::Json(form::update(&form::note("Nothing changed", &sentence))).into_response(),
         Err(error) => unavailable(&format!("{error:#}")),
@@ -256,7 +258,10 @@ fn wanted(by: Person, value: ButtonValue, delivery: String, spot: &Spot, wish: W
 }
 
 /// The sentence that refuses it, where it was refused.
-async fn decide_form(app: &App, wanted: &Wanted) -> anyhow::Result<Option<String>> {
+async fn decide_form(app: &App, wanted: &Wanted, refusal: Option<String>) -> anyhow::Result<Option<String>> {
+    if refusal.is_some() {
+        return Ok(refusal);
+    }
     match decisions::decide(app, wanted).await? {
         Answer::Decided(_) => Ok(None),
         Answer::Checking => {
