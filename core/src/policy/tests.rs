@@ -19,7 +19,7 @@ fn is_never_asked(call: (&str, Value)) {
     for mode in Mode::ALL {
         let mut run = Scene::in_mode(*mode);
         run.triaged(Action::NeedsApproval);
-        run.calls(&[call.clone()]);
+        run.calls(std::slice::from_ref(&call));
         assert_eq!(run.works(), Yielded::AskedModel, "{call:?} in mode {mode}");
         assert!(
             run.facts.approvals.is_empty() && run.facts.effects.is_empty(),
