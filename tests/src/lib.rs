@@ -71,12 +71,7 @@ impl Bot {
             Slack::start(fakes_clock.clone()).await,
         );
         let mut settings = usual(&zendesk, &slack);
-        for (name, value) in changed {
-            match value.is_empty() {
-                true => settings.remove(*name),
-                false => settings.insert((*name).to_owned(), (*value).to_owned()),
-            };
-        }
+        change(&mut settings, changed);
         let database = db::fresh().await;
         let pool = database.pool(12).await;
         let clock = Clock::default();
@@ -109,6 +104,12 @@ impl Bot {
 
     /// The process is killed and started again: everything that was only in memory is gone.
     pub async fn restarts(&mut self) {
+        self.restarts_with(&[]).await;
+    }
+
+    /// The same, with some settings changed.
+    pub async fn restarts_with(&mut self, changed: &[(&str, &str)]) {
+        change(&mut self.settings, changed);
         self.served.abort();
         self.app = app(&self.settings, &self.pool, &self.clock, &self.model);
         outside::learn_who_we_are(&self.app).await;
@@ -301,6 +302,16 @@ impl Bot {
             "the scenario left something unsaid:\n  {}",
             found.join("\n  ")
         );
+    }
+}
+
+/// An empty value unsets a setting.
+fn change(settings: &mut BTreeMap<String, String>, changed: &[(&str, &str)]) {
+    for (name, value) in changed {
+        match value.is_empty() {
+            true => settings.remove(*name),
+            false => settings.insert((*name).to_owned(), (*value).to_owned()),
+        };
     }
 }
 

@@ -32,7 +32,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::clock::Clock;
 use super::wire::{self, Forgery};
 pub use looks::{Card, Kind, Posted, Unlooked};
-pub use modal::Modal;
+pub use modal::{Modal, Sent};
 use state::State;
 pub use verbs::Seen;
 

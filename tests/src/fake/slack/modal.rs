@@ -157,10 +157,15 @@ impl Modal {
     /// Puts the words into the form and sends it: an option of that text is chosen, else they go into the first text
     /// input. What is left alone keeps what stands in it.
     pub async fn submits(&self, words: &str) -> Sent {
+        self.submits_as(self.who.clone(), words).await
+    }
+
+    /// The same in somebody else's name: no client does so, and a bot must not rely on it.
+    pub async fn submits_as(&self, who: Who, words: &str) -> Sent {
         let view = self.view();
         assert!(view.open, "the modal is closed");
         let values = filled(&view, words);
-        let person = self.slack.team().state.named(&self.who.0).clone();
+        let person = self.slack.team().state.named(&who.0).clone();
         let trigger = self.slack.inner.fresh_trigger(&person.id);
         let mut body = payload::interaction("view_submission", &person, &trigger);
         body["view"] = views::drawn(&view, values);
