@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use deskhand::http::intake;
 use deskhand_adapters::postgres::inbox::{self, Delivery};
-use deskhand_core::inbound::{Happening, Inbound, Told};
+use deskhand_core::inbound::{Happening, Inbound};
 use deskhand_core::ticket::{OutsideId, Source};
 use deskhand_tests::fake::by;
 use deskhand_tests::{Bot, scenario_with};
