@@ -195,14 +195,14 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
 impl Record {
     /// Calls that were made without what was said meanwhile and are neither asked nor sent yet.
     fn drop_stale(&mut self, asks: impl Iterator<Item = Ask>, allowed: Vec<CallKey>, meanwhile: Meanwhile) {
-        let outcome = Outcome::failed(format!("Not done: {}. Read it, then decide anew.", meanwhile.what()));
+        let told = |not: &str| Outcome::failed(format!("Not {not}: {}. Read it, then decide anew.", meanwhile.what()));
         for ask in asks {
             self.superseded
                 .extend(ask.replaces.map(|id| (id, meanwhile.what().into())));
-            self.outcome(ask.call, outcome.clone());
+            self.outcome(ask.call, told("asked"));
         }
         for key in allowed {
-            self.outcome(key, outcome.clone());
+            self.outcome(key, told("done"));
         }
     }
 

@@ -269,20 +269,23 @@ fn what_was_asked_before_shadow_mode_is_recorded_after_it() {
 }
 
 #[test]
-fn nothing_new_is_begun_while_something_is_unheard() {
-    for mode in [Mode::Shadow, Mode::Ask, Mode::Auto] {
+fn nothing_new_is_begun_while_a_comment_is_unheard() {
+    for (mode, reply_is) in [(Mode::Shadow, "done"), (Mode::Ask, "asked"), (Mode::Auto, "done")] {
         let mut run = Scene::in_mode(mode);
         run.triaged(Action::AutoReply);
         run.calls(&[escalate(1), reply("On Monday.")])
             .customer_writes("It arrived.");
         let mut lines: Vec<String> = run.happens().lines().map(str::to_owned).collect();
         lines[..2].sort();
+        let why = "there is a new comment on the ticket. Read it, then decide anew.";
         check(
             &lines.join("\n"),
-            "fails escalate_ticket: Not done: there is a new comment on the ticket. Read it, then decide anew.
-             fails reply_customer: Not done: there is a new comment on the ticket. Read it, then decide anew.
-             hears 1
-             asks the model",
+            &format!(
+                "fails escalate_ticket: Not done: {why}
+                 fails reply_customer: Not {reply_is}: {why}
+                 hears 1
+                 asks the model"
+            ),
         );
     }
 }

@@ -124,7 +124,7 @@ fn an_instruction_while_the_model_was_at_work_comes_before_its_draft() {
     run.calls(&[reply("On Monday.")]).instructed("Do not answer her yet.");
     check(
         &run.happens(),
-        "fails reply_customer: Not done: there is a new instruction by the team. Read it, then decide anew.
+        "fails reply_customer: Not asked: there is a new instruction by the team. Read it, then decide anew.
          asks the model",
     );
 }
