@@ -172,6 +172,7 @@ pub(super) async fn solved(tx: &mut PgConnection, ticket: TicketId, why: &str) -
     .await?;
     approvals::withdraw_all(tx, ticket, why).await?;
     outbox::withdraw_pending(tx, ticket, why).await?;
+    outbox::refresh_header(tx, ticket).await?;
     runs::wake_waiting(tx, &[ticket]).await?;
     Ok(())
 }
@@ -200,6 +201,7 @@ pub(super) async fn merge(tx: &mut PgConnection, from: TicketId, into: &OutsideI
     let why = format!("the ticket was merged into {target}");
     approvals::withdraw_all(tx, from, &why).await?;
     outbox::withdraw_pending(tx, from, &why).await?;
+    outbox::refresh_header(tx, from).await?;
     runs::cancel(tx, from, &why).await?;
     runs::queue(tx, &[target], intake.mode, intake.quiet).await?;
     Ok(())
@@ -240,6 +242,11 @@ pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, 
     sqlx::query!("UPDATE ticket SET needs_read = false WHERE id = $1", ticket.0)
         .execute(&mut *tx)
         .await?;
+    let over = match desk.status {
+        DeskStatus::Solved => Some("the ticket was solved elsewhere"),
+        DeskStatus::Closed => Some("the ticket was closed"),
+        DeskStatus::Open | DeskStatus::Pending => None,
+    };
     if let Some(into) = &desk.merged_into {
         merge(
             &mut tx,
@@ -251,6 +258,10 @@ pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, 
             intake,
         )
         .await?;
+    } else if let Some(why) = over
+        && !news.get(&ticket).is_some_and(|news| news.by_requester)
+    {
+        solved(&mut tx, ticket, why).await?;
     }
     tx.commit().await
 }

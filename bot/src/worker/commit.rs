@@ -15,7 +15,7 @@ use deskhand_core::facts::Facts;
 use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::next::{Ask, Finish, NewText, Record, Sending, Wait};
 use deskhand_core::port::Bookkeeping;
-use deskhand_core::run::Ending;
+use deskhand_core::run::{EffectState, Ending};
 use deskhand_core::step::StepKind;
 use deskhand_core::ticket::{Action, Mode, Source};
 use deskhand_core::transcript::Transcript;
@@ -358,7 +358,14 @@ pub async fn finish(
         Ending::EmptyReply | Ending::MaxSteps | Ending::Budget => finish.ending.sentence(),
         Ending::Answered | Ending::Triaged | Ending::HandedOver | Ending::Recorded => "",
     };
-    tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
+    // What could not be delivered stays on the ticket until a person has seen to it.
+    let undelivered = facts
+        .effects
+        .iter()
+        .any(|effect| matches!(effect.state, EffectState::Dead | EffectState::Unknown));
+    if !undelivered || !trouble.is_empty() {
+        tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
+    }
     outbox::enqueue(&mut tx, &effects).await?;
     outbox::refresh_header(&mut tx, lease.ticket).await?;
     if runs::wait(&mut tx, lease, Some(finish.ending)).await?.is_err() {

@@ -136,7 +136,10 @@ async fn answer(
                 tickets::read_from_desk(&app.pool, ticket, &present, app.intake().await?).await?;
                 return withdraw(app, claimed, ticket, &why).await;
             }
-            Judgement::Closed { why } => return Ok(Tried::Dead { why }),
+            Judgement::Closed { why } => {
+                tickets::read_from_desk(&app.pool, ticket, &present, app.intake().await?).await?;
+                return Ok(Tried::Dead { why });
+            }
         }
         let write = DeskWrite {
             outside_id: reply.outside.id.clone(),
