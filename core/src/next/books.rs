@@ -11,6 +11,12 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
     let mut notes = Vec::new();
     let mut changed = false;
     for step in transcript.unbooked() {
+        // A model that took over does so at every request of the run; once is enough to be told.
+        if let StepKind::Stumbled { what } = &step.kind
+            && !notes.contains(what)
+        {
+            notes.push(what.clone());
+        }
         if let StepKind::Outcome { outcome, .. } = &step.kind
             && !outcome.failed
         {
