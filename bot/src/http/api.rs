@@ -85,6 +85,13 @@ fn read<'a, T: Deserialize<'a>>(raw: &'a Bytes) -> Result<T, Response> {
     })
 }
 
+/// An id is looked up in an index, which holds no long ones.
+const LONGEST_ID: usize = 200;
+
+fn is_id(text: &str) -> bool {
+    text.chars().count() <= LONGEST_ID && !text.chars().any(char::is_control)
+}
+
 pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Response {
     if let Err(response) = authorized(&app, &headers) {
         return response;
@@ -112,6 +119,13 @@ pub async fn open(State(app): State<App>, headers: HeaderMap, raw: Body) -> Resp
         .external_id
         .filter(|id| !id.trim().is_empty())
         .unwrap_or_else(|| delivery_id.clone());
+    if let Some(name) = [("idempotency key", &delivery_id), ("external_id", &external)]
+        .into_iter()
+        .find_map(|(name, id)| (!is_id(id)).then_some(name))
+    {
+        let why = format!("The {name} has at most {LONGEST_ID} characters, none of them a control character.");
+        return sentence(StatusCode::BAD_REQUEST, why);
+    }
     let comment = NewComment {
         outside_id: Some(delivery_id.clone()),
         author: Author::Requester,
