@@ -13,7 +13,7 @@ use crate::ticket::Author;
 pub struct Ground {
     /// The newest comment that the model had heard, by our number.
     pub heard: i64,
-    /// Who had it when the reply was decided; empty for nobody.
+    /// The desk's id of who had it when the reply was decided; empty for nobody.
     pub assignee: String,
 }
 
@@ -66,7 +66,10 @@ pub fn judge(present: &DeskTicket, ground: &Ground, heard: &BTreeSet<String>) ->
     }
     match present.assignee.as_deref() {
         Some(assignee) if !assignee.is_empty() && assignee != ground.assignee => Judgement::Withdraw {
-            why: format!("the ticket was assigned to {assignee} meanwhile"),
+            why: format!(
+                "the ticket was assigned to {} meanwhile",
+                named(&present.assignee_name, "a colleague")
+            ),
         },
         _ => Judgement::Go,
     }
@@ -103,6 +106,7 @@ mod tests {
             status: DeskStatus::Open,
             priority: None,
             assignee: None,
+            assignee_name: "Kim".into(),
             merged_into: None,
             url: None,
             stamp: "2026-10-09T08:53:21Z".into(),
@@ -114,7 +118,7 @@ mod tests {
             &present,
             &Ground {
                 heard: 1,
-                assignee: "Lee".into(),
+                assignee: "7".into(),
             },
             &BTreeSet::from(["1".to_owned()]),
         )
@@ -124,7 +128,7 @@ mod tests {
     fn an_unchanged_ticket_gets_its_reply() {
         assert_eq!(judged(|_| {}), Judgement::Go);
         assert_eq!(judged(|t| t.stamp = "2026-10-09T09:00:00Z".into()), Judgement::Go);
-        assert_eq!(judged(|t| t.assignee = Some("Lee".into())), Judgement::Go);
+        assert_eq!(judged(|t| t.assignee = Some("7".into())), Judgement::Go);
     }
 
     #[test]
@@ -157,7 +161,7 @@ mod tests {
             (|t| t.status = DeskStatus::Solved, "the ticket was solved meanwhile"),
             (|t| t.merged_into = Some("9".into()), "the ticket was merged into 9"),
             (
-                |t| t.assignee = Some("Kim".into()),
+                |t| t.assignee = Some("8".into()),
                 "the ticket was assigned to Kim meanwhile",
             ),
         ];

@@ -33,7 +33,7 @@ pub struct Told {
     pub requester: Option<Requester>,
     pub priority: Option<Priority>,
     pub status: Option<DeskStatus>,
-    /// The person it is assigned to in the source: `Some(None)` says that nobody is.
+    /// The source's id of the person it is assigned to: `Some(None)` says that nobody is.
     pub assignee: Option<Option<String>>,
     pub url: Option<String>,
     pub comments: Vec<NewComment>,

@@ -67,8 +67,10 @@ pub struct DeskTicket {
     pub requester: Requester,
     pub status: DeskStatus,
     pub priority: Option<Priority>,
-    /// The name of the person it is assigned to; the bot's own account counts as nobody.
+    /// The desk's id of the person it is assigned to; the bot's own account counts as nobody.
     pub assignee: Option<String>,
+    /// How that person is called, for sentences; perhaps empty.
+    pub assignee_name: String,
     /// Set where the desk says that it was merged into another ticket.
     pub merged_into: Option<String>,
     pub url: Option<String>,

@@ -61,8 +61,21 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
         &automatic,
         &needs_read,
     )
-    .fetch_all(tx)
+    .fetch_all(&mut *tx)
     .await?;
+    // By itself, since here an empty text does change something: nobody has the ticket any more.
+    if assignees.iter().any(Option::is_some) {
+        sqlx::query!(
+            "UPDATE ticket t SET assignee = d.assignee
+               FROM UNNEST($1::text[], $2::text[], $3::text[]) AS d (source, outside_id, assignee)
+              WHERE t.source = d.source AND t.outside_id = d.outside_id AND t.assignee <> d.assignee",
+            &sources as &[&str],
+            &ids as &[&str],
+            &assignees as &[Option<String>],
+        )
+        .execute(tx)
+        .await?;
+    }
     let by_key: BTreeMap<(String, String), TicketId> = rows
         .into_iter()
         .map(|row| ((row.source, row.outside_id), TicketId(row.alias_of.unwrap_or(row.id))))

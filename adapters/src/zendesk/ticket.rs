@@ -78,14 +78,11 @@ fn told(
     let updated_at = time(Some(&stamp)).ok_or_else(|| {
         PortError::permanent("Zendesk's ticket has no updated_at: ZENDESK_URL may be something else.")
     })?;
-    let assignee = ticket
-        .assignee_id
-        .as_ref()
-        .filter(|id| !known.is_us(id))
-        .map(|id| match known.name(id) {
-            name if name.is_empty() => format!("Zendesk agent {}", id.0),
-            name => name,
-        });
+    let assignee = ticket.assignee_id.as_ref().filter(|id| !known.is_us(id));
+    let assignee_name = assignee.map_or_else(String::new, |id| match known.name(id) {
+        name if name.is_empty() => format!("Zendesk agent {}", id.0),
+        name => name,
+    });
     let merged_into = match status {
         DeskStatus::Closed => merged_into(ticket, &comments, known),
         DeskStatus::Open | DeskStatus::Pending | DeskStatus::Solved => None,
@@ -113,7 +110,8 @@ fn told(
             .priority
             .as_deref()
             .and_then(|word| word.parse::<Priority>().ok()),
-        assignee,
+        assignee: assignee.map(|id| id.0.clone()),
+        assignee_name,
         merged_into,
         url: Some(format!("{base}/agent/tickets/{}", ticket.id.0)),
         stamp,

@@ -13,7 +13,6 @@ SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address,
        requester_name = coalesce(nullif(EXCLUDED.requester_name, ''), t.requester_name),
        requester_address = coalesce(nullif(EXCLUDED.requester_address, ''), t.requester_address),
        url = coalesce(nullif(EXCLUDED.url, ''), t.url),
-       assignee = coalesce(nullif(EXCLUDED.assignee, ''), t.assignee),
        desk_status = coalesce(nullif(EXCLUDED.desk_status, ''), t.desk_status),
        automatic = t.automatic OR EXCLUDED.automatic,
        needs_read = t.needs_read OR EXCLUDED.needs_read

@@ -157,12 +157,11 @@ impl Event<'_> {
         }
     }
 
-    /// The event has the person's id only; the name comes with the next read.
     fn assignment_changed(&self) -> Happening {
         let person = plain_id(&self.event["current"]).filter(|id| !self.ours.has_id(id));
         self.unless_ours(Told {
             subject: self.subject(),
-            assignee: Some(person.map(|id| format!("Zendesk agent {id}"))),
+            assignee: Some(person),
             ..self.told()
         })
     }
