@@ -2,6 +2,7 @@
 
 mod crowd;
 mod echoes;
+mod ended;
 mod refused;
 mod repeats;
 mod triggers;

@@ -133,6 +133,11 @@ impl Script {
         self.pages().down = down;
     }
 
+    /// Takes back what was scripted and not asked for, where a test cannot know how often it will be.
+    pub fn forgets(&self) {
+        self.pages().lines.clear();
+    }
+
     /// From now on requests wait, so that a test can act while the model is at work.
     pub fn holds(&self) {
         self.held.send_replace(true);

@@ -1,0 +1,4 @@
+//! The API: tickets in from any system, and everything to read.
+
+mod opening;
+mod reading;
