@@ -1,13 +1,16 @@
 //! Scenarios and wire tests, one binary.
 
+mod api;
 mod approvals;
 mod conversation;
 mod crashes;
+mod delivery;
 mod embedded;
 mod fakes;
 mod intake;
 mod lines;
 mod llm;
+mod provider;
 mod rules;
 mod slack_wire;
 mod zendesk_wire;
