@@ -222,8 +222,21 @@ pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(
     Ok(row.map(|_| ()).ok_or(LeaseLost))
 }
 
-/// Appends steps if the lease is still held. A step's number is unique within the run, so of two workers that both
-/// believe to hold the lease at most one can append; the other learns that it lost it.
+/// Whether the lease is held, by what is committed.
+pub async fn holds(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM run WHERE id = $1 AND state = 'running' AND attempt = $2) AS "held!""#,
+        lease.run.0,
+        lease.attempt,
+    )
+    .fetch_one(db)
+    .await
+}
+
+/// Appends steps if the lease is still held: all of them or none. A step's number is unique within the run, so of two
+/// workers that both believe to hold the lease at most one can append. The other learns that it lost it, and so does a
+/// worker whose run was given an instruction meanwhile; [`holds`] tells the two apart. In a transaction nothing else can
+/// be done after that.
 pub async fn append(
     db: impl PgExecutor<'_>,
     lease: &Lease,
@@ -240,7 +253,6 @@ pub async fn append(
            INSERT INTO step (run_id, seq, at, kind)
            SELECT held.id, $3 + s.n::integer - 1, coalesce($5, clock_timestamp()), s.kind
              FROM held, UNNEST($4::jsonb[]) WITH ORDINALITY AS s (kind, n)
-           ON CONFLICT ON CONSTRAINT step_seq DO NOTHING
            RETURNING seq, at"#,
         lease.run.0,
         lease.attempt,
@@ -249,7 +261,11 @@ pub async fn append(
         at,
     )
     .fetch_all(db)
-    .await?;
+    .await;
+    let rows = match rows {
+        Err(error) if violates(&error, "step_seq") => return Ok(Err(LeaseLost)),
+        rows => rows?,
+    };
     if rows.len() != steps.len() {
         return Ok(Err(LeaseLost));
     }
@@ -264,6 +280,10 @@ pub async fn append(
         .collect();
     appended.sort_by_key(|step| step.seq);
     Ok(Ok(appended))
+}
+
+fn violates(error: &sqlx::Error, constraint: &str) -> bool {
+    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
 }
 
 /// jsonb knows no NUL.
@@ -484,8 +504,7 @@ pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, i64)>>
     Ok(rows.into_iter().map(|row| (row.state, row.count)).collect())
 }
 
-/// Starts a run for a ticket on somebody's word, with an instruction or without; joins the open one. `fresh` starts one
-/// that does not continue an earlier one.
+/// Starts a run for a ticket on somebody's word, with an instruction or without; joins the open one.
 pub async fn instruct(
     tx: &mut PgConnection,
     ticket: TicketId,

@@ -28,7 +28,7 @@ use crate::app::App;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     Yes,
-    /// The ground moved before it could be written: nothing was; read the facts again.
+    /// The ground moved before it could be written: nothing was; read transcript and facts again.
     Moved,
     /// Somebody else has the run.
     Lost,
@@ -47,8 +47,16 @@ pub async fn append(
             appended.into_iter().for_each(|step| transcript.push(step));
             Ok(Done::Yes)
         }
-        Err(LeaseLost) => Ok(Done::Lost),
+        Err(LeaseLost) => lost_or_moved(app, lease).await,
     }
+}
+
+/// Why steps could not be appended: somebody else has the run, or an instruction took their place in it.
+async fn lost_or_moved(app: &App, lease: &Lease) -> anyhow::Result<Done> {
+    Ok(match runs::holds(&app.pool, lease).await? {
+        true => Done::Moved,
+        false => Done::Lost,
+    })
 }
 
 /// A local change with its outcomes.
@@ -73,7 +81,7 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
         approvals::supersede(&mut tx, *id, why).await?;
     }
     let Ok(appended) = runs::append(&mut *tx, lease, first, &record.steps, app.clock.moved()).await? else {
-        return Ok(Done::Lost);
+        return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
     appended.into_iter().for_each(|step| transcript.push(step));
@@ -130,7 +138,7 @@ pub async fn wait(
         .await?
         .is_err()
     {
-        return Ok(Done::Lost);
+        return lost_or_moved(app, lease).await;
     }
     outbox::enqueue(&mut tx, &effects).await?;
     outbox::refresh_header(&mut tx, lease.ticket).await?;
@@ -223,7 +231,7 @@ pub async fn send(
     }
     let steps = [sending.told];
     let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
-        return Ok(Done::Lost);
+        return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
     appended.into_iter().for_each(|step| transcript.push(step));
@@ -352,7 +360,7 @@ pub async fn finish(
         .await?
         .is_err()
     {
-        return Ok(Done::Lost);
+        return lost_or_moved(app, lease).await;
     }
     let trouble = match finish.ending {
         Ending::EmptyReply | Ending::MaxSteps | Ending::Budget => finish.ending.sentence(),

@@ -238,8 +238,9 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
             },
         };
         match done {
-            // Something was said or changed meanwhile: read the facts again.
-            commit::Done::Yes | commit::Done::Moved => {}
+            commit::Done::Yes => {}
+            // Something was said or changed meanwhile, an instruction for one: all is read again.
+            commit::Done::Moved => transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?),
             commit::Done::Lost => return Ok(Left::LeaseLost),
         }
     }
