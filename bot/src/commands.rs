@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use deskhand_adapters::postgres::search::{self, Kind};
 use deskhand_adapters::postgres::tickets::{self, Filter};
-use deskhand_adapters::postgres::{approvals, inbox, outbox, runs, settings};
+use deskhand_adapters::postgres::{approvals, inbox, ledger, outbox, runs, settings};
 use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::command::{self, Command, Grants, TicketRef, Which};
 use deskhand_core::id::TicketId;
+use deskhand_core::ledger::EntryKind;
 use deskhand_core::roster::Membership;
 use deskhand_core::show;
 use deskhand_core::step::StepKind;
@@ -212,6 +213,9 @@ async fn fresh(app: &App, ticket: TicketId) -> anyhow::Result<String> {
     runs::cancel(&mut tx, ticket, "a new run was asked for").await?;
     approvals::withdraw_all(&mut tx, ticket, "a new run was asked for").await?;
     let run = runs::instruct(&mut tx, ticket, app.mode().await?, None).await?;
+    if let Some(run) = run {
+        runs::continue_nothing(&mut tx, run).await?;
+    }
     tx.commit().await?;
     app.wake();
     Ok(match run {
@@ -520,7 +524,16 @@ async fn grants(app: &App) -> anyhow::Result<String> {
 }
 
 async fn set_mode(app: &App, actor: &Actor, mode: Mode) -> anyhow::Result<String> {
-    settings::set(&app.pool, "mode", mode.as_str(), &actor.key()).await?;
+    let by = actor.key();
+    let mut tx = app.pool.begin().await?;
+    settings::set(&mut *tx, "mode", mode.as_str(), &by).await?;
+    let line = ledger::Line {
+        actor: &by,
+        word: mode.as_str(),
+        ..ledger::Line::of(EntryKind::Setting, None)
+    };
+    ledger::append(&mut tx, &line).await?;
+    tx.commit().await?;
     Ok(match mode {
         Mode::Shadow => "The mode is shadow: nothing leaves the house, everything is recorded.".into(),
         Mode::Ask => "The mode is ask: replies wait for a supervisor.".into(),

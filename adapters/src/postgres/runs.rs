@@ -504,6 +504,14 @@ pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, i64)>>
     Ok(rows.into_iter().map(|row| (row.state, row.count)).collect())
 }
 
+/// `new`: the run has nothing to do with an earlier one.
+pub async fn continue_nothing(tx: &mut PgConnection, run: RunId) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE run SET continues = NULL WHERE id = $1", run.0)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
 /// Starts a run for a ticket on somebody's word, with an instruction or without; joins the open one.
 pub async fn instruct(
     tx: &mut PgConnection,
