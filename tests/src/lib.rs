@@ -121,7 +121,8 @@ impl Bot {
     /// waited for by moving the clock; retries and due times are not: [`advance`](Self::advance) does that.
     pub async fn settle(&self) {
         for _ in 0..400 {
-            if self.tick().await == 0 && !self.wait_for_the_pace().await {
+            let before = self.clock.now();
+            if self.tick().await == 0 && !self.wait_for_the_pace(before).await {
                 return;
             }
         }
@@ -142,15 +143,15 @@ impl Bot {
         while runner::tick(&self.app).await.expect("the runner ticks") > 0 {}
     }
 
-    /// True when something waited only for the pace of its lane.
-    async fn wait_for_the_pace(&self) -> bool {
-        let now = self.clock.now();
+    /// True when something waited only for the pace of its lane, judged by the time before the tick that did nothing: a
+    /// lane may have become free since.
+    async fn wait_for_the_pace(&self, before: chrono::DateTime<Utc>) -> bool {
         let paced = sqlx::query_scalar::<_, bool>(
             "SELECT EXISTS (SELECT FROM outbox o JOIN lane l ON l.name = o.lane
                              WHERE o.state = 'pending' AND o.next_at <= $1
                                AND l.next_at > $1 AND l.next_at <= $1 + interval '2 seconds')",
         )
-        .bind(now)
+        .bind(before)
         .fetch_one(&self.pool)
         .await
         .expect("the database answers");

@@ -11,26 +11,28 @@ pub(super) fn of(state: &State, text: &str, blocks: &[Value]) -> String {
     }
     let mut lines = Vec::new();
     for block in blocks {
-        gather(block, &mut lines);
+        gather(state, block, &mut lines);
     }
-    plain(state, &lines.join("\n"))
+    lines.join("\n")
 }
 
 pub(super) fn of_message(state: &State, message: &Message) -> String {
     of(state, &message.text, &message.blocks)
 }
 
-/// Labels of buttons are no text of the message; labels of inputs and what stands in them are.
-fn gather(value: &Value, lines: &mut Vec<String>) {
+/// Labels of buttons are no text of the message; labels of inputs and what stands in them are. Only mrkdwn is read for
+/// markup: everything else is shown as it stands.
+fn gather(state: &State, value: &Value, lines: &mut Vec<String>) {
     match value {
-        Value::Array(list) => list.iter().for_each(|value| gather(value, lines)),
+        Value::Array(list) => list.iter().for_each(|value| gather(state, value, lines)),
         Value::Object(object) => {
             if object.get("type").is_some_and(|kind| kind == "button") {
                 return;
             }
             for name in ["text", "initial_value", "alt_text", "url"] {
                 if let Some(Value::String(text)) = object.get(name) {
-                    lines.push(text.clone());
+                    let marked = object.get("type").is_some_and(|kind| kind == "mrkdwn");
+                    lines.push(if marked { plain(state, text) } else { text.clone() });
                 }
             }
             for name in [
@@ -45,7 +47,7 @@ fn gather(value: &Value, lines: &mut Vec<String>) {
             ] {
                 match object.get(name) {
                     Some(Value::String(_)) | None => {}
-                    Some(inner) => gather(inner, lines),
+                    Some(inner) => gather(state, inner, lines),
                 }
             }
         }
