@@ -2,6 +2,7 @@
 
 mod api;
 mod approvals;
+mod commands;
 mod conversation;
 mod crashes;
 mod delivery;
