@@ -31,28 +31,59 @@ pub struct Asked {
     pub answer: AnswerTo,
 }
 
-/// Runs a command, or keeps it when the chat must be asked about the person first. The answer is for that person.
-pub async fn serve(app: &App, asked: &Asked) -> anyhow::Result<String> {
-    match run(app, asked).await? {
-        Some(text) => Ok(text),
-        None => {
-            let body = serde_json::to_vec(asked)?;
-            inbox::keep(
-                &app.pool,
-                asked.actor.surface.as_str(),
-                "command",
-                &asked.delivery,
-                &body,
-            )
-            .await?;
-            app.wake();
-            Ok("Checking your rights; the answer follows in a moment.".into())
+/// What a command came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Served {
+    /// Where the command was given.
+    Answer(String),
+    /// For nobody but the person who gave it: a refusal, or that they are being looked up.
+    Private(String),
+}
+
+impl Served {
+    /// The answer, on its way to whoever may read it.
+    pub fn to(self, actor: &Actor, answer: AnswerTo) -> AnswerTo {
+        match self {
+            Self::Answer(text) => AnswerTo { text, ..answer },
+            Self::Private(text) => AnswerTo {
+                text,
+                person: Some(actor.id.clone()),
+                ..answer
+            },
+        }
+    }
+
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Answer(text) | Self::Private(text) => text,
         }
     }
 }
 
+/// Runs a command, or keeps it when the chat must be asked about the person first.
+pub async fn serve(app: &App, asked: &Asked) -> anyhow::Result<Served> {
+    match run(app, asked).await? {
+        Some(served) => Ok(served),
+        None => {
+            keep(app, asked).await?;
+            Ok(Served::Private(
+                "Checking your rights; the answer follows in a moment.".into(),
+            ))
+        }
+    }
+}
+
+/// Keeps a command: the sweeper serves it in a moment. A repeat is kept once.
+pub async fn keep(app: &App, asked: &Asked) -> anyhow::Result<()> {
+    let body = serde_json::to_vec(asked)?;
+    let source = asked.actor.surface.as_str();
+    inbox::keep(&app.pool, source, "command", &asked.delivery, &body).await?;
+    app.wake();
+    Ok(())
+}
+
 /// `None`: the person must be looked up first.
-pub async fn run(app: &App, asked: &Asked) -> anyhow::Result<Option<String>> {
+pub async fn run(app: &App, asked: &Asked) -> anyhow::Result<Option<Served>> {
     let parsed = command::parse(&asked.text);
     let authority = match &parsed {
         Ok(command) => command.authority(),
@@ -65,14 +96,15 @@ pub async fn run(app: &App, asked: &Asked) -> anyhow::Result<Option<String>> {
                 command::Authority::Team => "the support team",
                 command::Authority::Admin => "Deskhand's admins",
             };
-            return Ok(Some(format!("This is for {circle}; nothing was done.")));
+            let text = format!("This is for {circle}; nothing was done.");
+            return Ok(Some(Served::Private(text)));
         }
         None => return Ok(None),
     }
-    Ok(Some(match parsed {
+    Ok(Some(Served::Answer(match parsed {
         Ok(command) => execute(app, &asked.actor, &command).await?,
         Err(error) => error.to_string(),
-    }))
+    })))
 }
 
 /// Does what a command says. Authority was checked before.

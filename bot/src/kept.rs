@@ -5,7 +5,7 @@ use deskhand_core::approval::Answer;
 use deskhand_core::roster::Membership;
 
 use crate::app::App;
-use crate::commands::{self, Asked};
+use crate::commands::{self, Asked, Served};
 use crate::decisions::{self, Wanted};
 use crate::people;
 use crate::worker::answer;
@@ -69,23 +69,18 @@ async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
 
 async fn command(app: &App, body: &[u8]) -> anyhow::Result<bool> {
     let asked: Asked = serde_json::from_slice(body)?;
-    let list: Vec<_> = app
-        .config
-        .admins
-        .iter()
-        .chain(app.config.team.iter().flatten())
-        .cloned()
-        .collect();
-    people::look_up(app, &list, &asked.actor).await?;
-    let text = match commands::run(app, &asked).await? {
-        Some(text) => text,
-        None => "Your rights could not be checked just now. Try again in a minute.".into(),
+    let served = match commands::run(app, &asked).await? {
+        Some(served) => served,
+        None => {
+            let lists = app.config.admins.iter().chain(app.config.team.iter().flatten());
+            let list: Vec<_> = lists.cloned().collect();
+            people::look_up(app, &list, &asked.actor).await?;
+            commands::run(app, &asked).await?.unwrap_or_else(|| {
+                Served::Private("Your rights could not be checked just now. Try again in a minute.".into())
+            })
+        }
     };
-    answer(
-        app,
-        asked.actor.surface,
-        crate::worker::AnswerTo { text, ..asked.answer },
-    )
-    .await?;
+    let to = served.to(&asked.actor, asked.answer.clone());
+    answer(app, asked.actor.surface, to).await?;
     Ok(true)
 }

@@ -56,7 +56,7 @@ pub async fn commands(State(app): State<App>, headers: HeaderMap, raw: Body) -> 
                 answer,
             };
             match commands::serve(&app, &asked).await {
-                Ok(text) => private(&text),
+                Ok(served) => private(&served.into_text()),
                 Err(error) => {
                     tracing::error!(error = format!("{error:#}"), "a command failed");
                     private("That failed on my side; try again in a moment.")
@@ -273,11 +273,9 @@ async fn decide_form(app: &App, wanted: &Wanted, refusal: Option<String>) -> any
     }
 }
 
-/// A mention or `!triage`: a command, answered in the thread where it was given.
+/// A mention or `!triage`: a command, answered in the thread where it was given. It is kept and served from there, since
+/// Slack tells of it again only as long as nobody has acknowledged it.
 async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
-    if !inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
-        return Ok(());
-    }
     let thread = said.spot.thread_ts.clone().unwrap_or_else(|| said.spot.ts.clone());
     let answer = AnswerTo {
         channel: Some(said.spot.channel.clone()),
@@ -286,11 +284,17 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
     };
     let surface = said.by.actor.surface;
     if let Some(text) = outsider(&said.by) {
+        if !inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
+            return Ok(());
+        }
         let person = Some(said.by.actor.id);
         return worker::answer(app, surface, AnswerTo { text, person, ..answer }).await;
     }
     let in_card = places::at(&app.pool, "slack", &said.spot.channel, &thread).await?;
     if let (Some((ticket, _)), Err(_)) = (in_card, command::parse(&said.text)) {
+        if !inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
+            return Ok(());
+        }
         let text = format!(
             "I cannot redraft from the thread yet: use Edit or Reject on the card, or type !triage {ticket} and what to do."
         );
@@ -300,10 +304,9 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
         text: said.text,
         actor: said.by.actor,
         delivery: said.delivery,
-        answer: answer.clone(),
+        answer,
     };
-    let text = commands::serve(app, &asked).await?;
-    worker::answer(app, surface, AnswerTo { text, ..answer }).await
+    commands::keep(app, &asked).await
 }
 
 /// "Triage this": the post must name a ticket for now.
@@ -325,7 +328,7 @@ async fn shortcut_used(app: &App, shortcut: Shortcut) -> anyhow::Result<()> {
                 delivery: shortcut.delivery,
                 answer: answer.clone(),
             };
-            commands::serve(app, &asked).await?
+            commands::serve(app, &asked).await?.into_text()
         }
         None => "This post names no ticket. Type /triage list to find its number.".into(),
     };
