@@ -201,7 +201,7 @@ async fn an_approval_decided_while_its_run_waits_for_a_newer_draft_is_executed_o
         bot.zendesk.has_reply(&ticket, "Billing looks into it.");
         assert_eq!(escalations(bot).await, 1);
         is_escalated_once(bot, &ticket);
-        the_model_hears(bot, "The escalation is queued: A-2, approved by sam.");
+        the_model_hears(bot, "A-2 was approved by sam and carried out.");
     })
     .await;
 }
