@@ -49,7 +49,8 @@ pub(super) fn pick(found: Option<&Value>, question: &str, triage: &Triage) -> Op
     }
 }
 
-/// A hit convinces when title and snippet are about the same matter as the ticket by the rules, or hold most of its words.
+/// A hit convinces when title and snippet are about the same matter as the ticket by the rules, or hold most of its words;
+/// also when it is about the same matter and the whole article, as the search saw it, has half of what was asked.
 fn convinces(hit: &Value, query: &Query, category: &str) -> bool {
     let (title, excerpt) = (
         hit["title"].as_str().unwrap_or_default(),
@@ -72,7 +73,8 @@ fn convinces(hit: &Value, query: &Query, category: &str) -> bool {
             .iter()
             .any(|(token, fit)| *fit >= 0.5 && counts.tokens.get(token).is_some_and(|fields| fields.title > 0))
     });
-    covered >= 0.7 || titled && (same_matter || covered >= 0.45)
+    let whole = hit["coverage"].as_f64().unwrap_or(0.0);
+    covered >= 0.7 || titled && (same_matter || covered >= 0.45) || same_matter && whole >= 0.5
 }
 
 pub(super) fn source(article: &Value) -> Source {
