@@ -2,6 +2,7 @@
 
 mod api;
 mod approvals;
+mod boundaries;
 mod commands;
 mod conversation;
 mod crashes;

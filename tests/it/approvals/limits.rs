@@ -69,15 +69,7 @@ async fn five_thousand_chinese_characters_are_shown_and_answered() {
 
 #[tokio::test]
 async fn a_text_of_nothing_but_signs_that_take_more_room_when_escaped_goes_through() {
-    scenario(async |bot| {
-        goes_through(
-            bot,
-            &"<&>".repeat(2_000),
-            &"a & b < c > d ".repeat(700).trim().to_owned(),
-        )
-        .await
-    })
-    .await;
+    scenario(async |bot| goes_through(bot, &"<&>".repeat(2_000), "a & b < c > d ".repeat(700).trim()).await).await;
 }
 
 #[tokio::test]
