@@ -1,15 +1,18 @@
 //! Approvals: opened with their cards, decided under their lock, withdrawn in the transaction that makes them stale.
 
+mod press;
+
 use chrono::{DateTime, Utc};
-use deskhand_core::approval::{self, Actor, Answer, ApprovalState, Click, Decision, Standing, Wish};
+use deskhand_core::approval::{ApprovalState, Decision};
 use deskhand_core::card::Mark;
 use deskhand_core::effect::Effect;
 use deskhand_core::id::{ApprovalId, CallKey, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
 use sqlx::types::Json;
-use sqlx::{PgConnection, PgExecutor, PgPool};
+use sqlx::{PgConnection, PgExecutor};
 
-use super::{ledger, outbox, runs};
+use super::{ledger, outbox};
+pub use press::{Pressed, Pressing, expire_due, press};
 
 /// An approval to open.
 #[derive(Clone, Debug)]
@@ -270,208 +273,6 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
     .fetch_all(db)
     .await?;
     Ok(rows.into_iter().map(Row::from).collect())
-}
-
-/// A click with what is known of the person.
-#[derive(Clone, Debug)]
-pub struct Pressed<'a> {
-    pub id: ApprovalId,
-    pub actor: &'a Actor,
-    pub wish: &'a Wish,
-    pub digest: Option<&'a str>,
-    pub listed: bool,
-}
-
-/// What a click came to, and the run that it queued.
-#[derive(Clone, Debug)]
-pub struct Pressing {
-    pub answer: Answer,
-    pub ticket: Option<TicketId>,
-    pub run: Option<RunId>,
-}
-
-/// Decides under the row's lock, in one transaction: decision, run, cards, ledger. Waits at most 1.5 s for a lock;
-/// without one the answer is [`Answer::Checking`], and the caller keeps the click.
-pub async fn press(pool: &PgPool, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    let mut tx = pool.begin().await?;
-    match press_in(&mut tx, pressed, at).await {
-        Ok(pressing) => {
-            tx.commit().await?;
-            Ok(pressing)
-        }
-        Err(error) if is_lock_timeout(&error) => Ok(Pressing {
-            answer: Answer::Checking,
-            ticket: None,
-            run: None,
-        }),
-        Err(error) => Err(error),
-    }
-}
-
-/// Postgres' lock_not_available.
-fn is_lock_timeout(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .and_then(|error| error.code())
-        .is_some_and(|code| code == "55P03")
-}
-
-async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    sqlx::query!("SET LOCAL lock_timeout = '1500ms'")
-        .execute(&mut *tx)
-        .await?;
-    let found = sqlx::query!("SELECT ticket_id, run_id FROM approval WHERE id = $1", pressed.id.0)
-        .fetch_optional(&mut *tx)
-        .await?;
-    let Some(found) = found else {
-        return Ok(Pressing {
-            answer: Answer::Unknown,
-            ticket: None,
-            run: None,
-        });
-    };
-    // The lock order: ticket, run, approval.
-    sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", found.ticket_id)
-        .fetch_one(&mut *tx)
-        .await?;
-    sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", found.run_id)
-        .fetch_one(&mut *tx)
-        .await?;
-    sqlx::query!("SELECT id FROM approval WHERE id = $1 FOR UPDATE", pressed.id.0)
-        .fetch_one(&mut *tx)
-        .await?;
-    let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at)
-        .fetch_one(&mut *tx)
-        .await?;
-    let rows = read(&mut *tx, Which::One(pressed.id)).await?;
-    let Some(row) = rows.into_iter().next() else {
-        return Ok(Pressing {
-            answer: Answer::Unknown,
-            ticket: None,
-            run: None,
-        });
-    };
-    let standing = Standing {
-        id: row.id,
-        tool: &row.tool,
-        state: row.state,
-        decision: row.decision.as_ref(),
-        recorded: row.recorded,
-        digest: &row.digest,
-        expires_at: row.expires_at,
-        instructed_by: Some(row.instructed_by.as_str()).filter(|by| !by.is_empty()),
-    };
-    let click = Click {
-        actor: pressed.actor,
-        wish: pressed.wish,
-        digest: pressed.digest,
-        listed: pressed.listed,
-        now,
-    };
-    let answer = approval::decide(&standing, &click);
-    let mut run = None;
-    match &answer {
-        Answer::Decided(decision) => {
-            record(tx, &row, decision).await?;
-            run = runs::wake(tx, row.run).await?.then_some(row.run);
-        }
-        Answer::Expired if row.state == ApprovalState::Open => expire(tx, &row, now).await?,
-        Answer::NotAllowed { .. } => {
-            let line = ledger::Line {
-                approval: Some(row.id),
-                actor: &pressed.actor.key(),
-                word: "not_allowed",
-                ..ledger::Line::new(EntryKind::Refused, row.ticket)
-            };
-            ledger::append(tx, &line).await?;
-        }
-        Answer::AlreadyDecided(_)
-        | Answer::Expired
-        | Answer::Withdrawn { .. }
-        | Answer::Stale
-        | Answer::Checking
-        | Answer::Unknown => {}
-    }
-    Ok(Pressing {
-        answer,
-        ticket: Some(row.ticket),
-        run,
-    })
-}
-
-async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::Result<()> {
-    sqlx::query!(
-        "UPDATE approval SET state = $2, decided_by = $3, decided_by_name = $4, decided_at = $5, reason = $6, edited = $7
-          WHERE id = $1 AND state = 'open'",
-        row.id.0,
-        decision.state.as_str(),
-        decision.by,
-        decision.by_name,
-        decision.at,
-        decision.reason,
-        decision.edited,
-    )
-    .execute(&mut *tx)
-    .await?;
-    outbox::settle_cards(tx, &[row.id.0]).await?;
-    let line = ledger::Line {
-        run: Some(row.run),
-        approval: Some(row.id),
-        actor: &decision.by,
-        digest: &row.digest,
-        word: decision.state.as_str(),
-        ..ledger::Line::new(EntryKind::Decision, row.ticket)
-    };
-    ledger::append(tx, &line).await
-}
-
-async fn expire(tx: &mut PgConnection, row: &Row, now: DateTime<Utc>) -> sqlx::Result<()> {
-    sqlx::query!(
-        "UPDATE approval SET state = 'expired', decided_at = $2 WHERE id = $1 AND state = 'open'",
-        row.id.0,
-        now
-    )
-    .execute(&mut *tx)
-    .await?;
-    end(tx, &[row.id.0], ApprovalState::Expired).await?;
-    runs::wake(tx, row.run).await?;
-    Ok(())
-}
-
-/// Approvals whose time is over, each ended in its own transaction under the usual locks.
-pub async fn expire_due(pool: &PgPool, at: Option<DateTime<Utc>>) -> sqlx::Result<u64> {
-    let due = sqlx::query!(
-        "SELECT id, ticket_id, run_id FROM approval
-          WHERE state = 'open' AND expires_at <= coalesce($1, clock_timestamp()) ORDER BY id LIMIT 100",
-        at
-    )
-    .fetch_all(pool)
-    .await?;
-    let mut expired = 0;
-    for due in due {
-        let mut tx = pool.begin().await?;
-        sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", due.ticket_id)
-            .fetch_one(&mut *tx)
-            .await?;
-        sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", due.run_id)
-            .fetch_one(&mut *tx)
-            .await?;
-        let ids = sqlx::query_scalar!(
-            "UPDATE approval SET state = 'expired', decided_at = coalesce($2, clock_timestamp())
-              WHERE id = $1 AND state = 'open' RETURNING id",
-            due.id,
-            at,
-        )
-        .fetch_all(&mut *tx)
-        .await?;
-        if !ids.is_empty() {
-            end(&mut tx, &ids, ApprovalState::Expired).await?;
-            runs::wake(&mut tx, RunId(due.run_id)).await?;
-            expired += 1;
-        }
-        tx.commit().await?;
-    }
-    Ok(expired)
 }
 
 /// How many approvals of a run are decided and not executed.

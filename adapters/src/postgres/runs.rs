@@ -1,15 +1,23 @@
 //! Runs: queued, claimed with a lease, renewed, finished. Every change is guarded by state and attempt.
 
+mod log;
+mod lost;
+mod shown;
+
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::run::Ending;
-use deskhand_core::step::{Step, StepKind};
+use deskhand_core::step::StepKind;
 use deskhand_core::ticket::Mode;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
+
+pub use log::{append, steps};
+pub use lost::{Lost, put_back, reset_failures, sweep};
+pub use shown::{Shown, counts, get, of_ticket};
 
 /// A claim on a run. Whoever holds it may change the run; the attempt fences everybody else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,96 +241,6 @@ pub async fn holds(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<bool>
     .await
 }
 
-/// Appends steps if the lease is still held: all of them or none. A step's number is unique within the run, so of two
-/// workers that both believe to hold the lease at most one can append. The other learns that it lost it, and so does a
-/// worker whose run was given an instruction meanwhile; [`holds`] tells the two apart. In a transaction nothing else can
-/// be done after that.
-pub async fn append(
-    db: impl PgExecutor<'_>,
-    lease: &Lease,
-    first: i32,
-    steps: &[StepKind],
-    at: Option<DateTime<Utc>>,
-) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
-    let kinds: Vec<serde_json::Value> = steps
-        .iter()
-        .map(|step| no_nul(serde_json::to_value(step).unwrap_or_default()))
-        .collect();
-    let rows = sqlx::query!(
-        r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
-           INSERT INTO step (run_id, seq, at, kind)
-           SELECT held.id, $3 + s.n::integer - 1, coalesce($5, clock_timestamp()), s.kind
-             FROM held, UNNEST($4::jsonb[]) WITH ORDINALITY AS s (kind, n)
-           RETURNING seq, at"#,
-        lease.run.0,
-        lease.attempt,
-        first,
-        &kinds,
-        at,
-    )
-    .fetch_all(db)
-    .await;
-    let rows = match rows {
-        Err(error) if violates(&error, "step_seq") => return Ok(Err(LeaseLost)),
-        rows => rows?,
-    };
-    if rows.len() != steps.len() {
-        return Ok(Err(LeaseLost));
-    }
-    let mut appended: Vec<Step> = rows
-        .into_iter()
-        .zip(steps)
-        .map(|(row, kind)| Step {
-            seq: row.seq,
-            at: row.at,
-            kind: kind.clone(),
-        })
-        .collect();
-    appended.sort_by_key(|step| step.seq);
-    Ok(Ok(appended))
-}
-
-fn violates(error: &sqlx::Error, constraint: &str) -> bool {
-    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
-}
-
-/// jsonb knows no NUL.
-fn no_nul(value: serde_json::Value) -> serde_json::Value {
-    use serde_json::Value;
-    match value {
-        Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),
-        Value::Array(items) => Value::Array(items.into_iter().map(no_nul).collect()),
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .map(|(key, value)| (key.replace('\0', "\u{fffd}"), no_nul(value)))
-                .collect(),
-        ),
-        other => other,
-    }
-}
-
-/// The steps of a run, in order. One that this binary does not know is left out, so that a transcript always loads.
-pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Result<Vec<Step>> {
-    let rows = sqlx::query!(
-        "SELECT seq, at, kind FROM step WHERE run_id = $1 AND seq > $2 ORDER BY seq",
-        run.0,
-        after
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|row| {
-            let kind = serde_json::from_value(row.kind).ok()?;
-            Some(Step {
-                seq: row.seq,
-                at: row.at,
-                kind,
-            })
-        })
-        .collect())
-}
-
 /// The run waits from here on: no task, no lease, no memory. With an ending, it only waits for its receipts.
 pub async fn wait(tx: &mut PgConnection, lease: &Lease, ending: Option<Ending>) -> sqlx::Result<Result<(), LeaseLost>> {
     let done = sqlx::query!(
@@ -356,93 +274,6 @@ pub async fn complete_if_delivered(tx: &mut PgConnection, run: RunId) -> sqlx::R
     Ok(done.rows_affected() == 1)
 }
 
-/// Puts a run back with a later time, after a failure that may pass. After `most` such failures in a row it fails.
-/// Gives whether it failed for good.
-pub async fn put_back(
-    pool: &PgPool,
-    lease: &Lease,
-    error: &str,
-    delay: f64,
-    most: i32,
-    at: Option<DateTime<Utc>>,
-) -> sqlx::Result<Result<bool, LeaseLost>> {
-    let mut tx = pool.begin().await?;
-    let row = sqlx::query!(
-        "UPDATE run SET failures = failures + 1, error = $3, lease_owner = NULL, lease_until = NULL,
-                state = CASE WHEN failures + 1 >= $4 THEN 'failed' ELSE 'queued' END,
-                finished_at = CASE WHEN failures + 1 >= $4 THEN clock_timestamp() END
-          WHERE id = $1 AND state = 'running' AND attempt = $2 RETURNING state, ticket_id",
-        lease.run.0,
-        lease.attempt,
-        error,
-        most,
-    )
-    .fetch_optional(&mut *tx)
-    .await?;
-    let Some(row) = row else { return Ok(Err(LeaseLost)) };
-    let failed = row.state == "failed";
-    if !failed {
-        insert_ready(&mut tx, &BTreeMap::from([(lease.ticket, lease.run)]), delay, at).await?;
-    }
-    tx.commit().await?;
-    Ok(Ok(failed))
-}
-
-/// A step was taken: failures are counted anew.
-pub async fn reset_failures(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<()> {
-    sqlx::query!(
-        "UPDATE run SET failures = 0 WHERE id = $1 AND attempt = $2 AND failures > 0",
-        lease.run.0,
-        lease.attempt
-    )
-    .execute(db)
-    .await?;
-    Ok(())
-}
-
-/// Returns runs whose lease ran out to the queue; those that failed too often fail for good. Gives both.
-pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx::Result<(Vec<RunId>, Vec<Lost>)> {
-    let mut tx = pool.begin().await?;
-    let rows = sqlx::query!(
-        "UPDATE run SET failures = failures + 1, lease_owner = NULL, lease_until = NULL,
-                error = 'the runner that worked it was lost',
-                state = CASE WHEN failures + 1 >= $1 THEN 'failed' ELSE 'queued' END,
-                finished_at = CASE WHEN failures + 1 >= $1 THEN clock_timestamp() END
-          WHERE id IN (SELECT id FROM run WHERE state = 'running' AND lease_until < coalesce($2, clock_timestamp())
-                        ORDER BY id FOR UPDATE SKIP LOCKED)
-            AND state = 'running' AND lease_until < coalesce($2, clock_timestamp())
-         RETURNING id, ticket_id, state, error",
-        most,
-        at,
-    )
-    .fetch_all(&mut *tx)
-    .await?;
-    let mut back = BTreeMap::new();
-    let mut lost = Vec::new();
-    for row in rows {
-        if row.state == "failed" {
-            lost.push(Lost {
-                run: RunId(row.id),
-                ticket: TicketId(row.ticket_id),
-                error: row.error,
-            });
-        } else {
-            back.insert(TicketId(row.ticket_id), RunId(row.id));
-        }
-    }
-    insert_ready(&mut tx, &back, 0.0, None).await?;
-    tx.commit().await?;
-    Ok((back.into_values().collect(), lost))
-}
-
-/// A run that failed for good.
-#[derive(Clone, Debug)]
-pub struct Lost {
-    pub run: RunId,
-    pub ticket: TicketId,
-    pub error: String,
-}
-
 /// Cancels the open run of a ticket, wherever it is. A runner at work finds its lease gone.
 pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<Vec<RunId>> {
     let ids = sqlx::query_scalar!(
@@ -458,50 +289,6 @@ pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx:
         .execute(tx)
         .await?;
     Ok(ids.into_iter().map(RunId).collect())
-}
-
-/// A run as the API and the commands show it.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Shown {
-    pub id: Uuid,
-    pub ticket_id: i64,
-    pub state: String,
-    pub ending: Option<String>,
-    pub mode: String,
-    pub attempt: i32,
-    pub error: String,
-    pub created_at: DateTime<Utc>,
-    pub finished_at: Option<DateTime<Utc>>,
-}
-
-pub async fn get(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Option<Shown>> {
-    sqlx::query_as!(
-        Shown,
-        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run WHERE id = $1",
-        run.0
-    )
-    .fetch_optional(db)
-    .await
-}
-
-/// Newest first.
-pub async fn of_ticket(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<Shown>> {
-    sqlx::query_as!(
-        Shown,
-        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run
-          WHERE ticket_id = $1 ORDER BY created_at DESC, id DESC LIMIT 50",
-        ticket.0
-    )
-    .fetch_all(db)
-    .await
-}
-
-/// How many runs are in which state.
-pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, i64)>> {
-    let rows = sqlx::query!(r#"SELECT state, count(*) AS "count!" FROM run GROUP BY state ORDER BY state"#)
-        .fetch_all(db)
-        .await?;
-    Ok(rows.into_iter().map(|row| (row.state, row.count)).collect())
 }
 
 /// `new`: the run has nothing to do with an earlier one.

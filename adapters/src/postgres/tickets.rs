@@ -1,19 +1,22 @@
 //! Tickets and their comments.
 
+mod comments;
+mod list;
+
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
 use deskhand_core::id::{RunId, TicketId};
-use deskhand_core::inbound::{DeskStatus, NewComment, Told};
+use deskhand_core::inbound::{DeskStatus, Told};
 use deskhand_core::port::DeskTicket;
-use deskhand_core::ticket::{Author, Comment, OutsideId, Requester, Source, Ticket, TicketState, Triage};
-use serde_json::Value;
-use sha2::{Digest, Sha256};
+use deskhand_core::ticket::{OutsideId, Requester, Source, Ticket, TicketState, Triage};
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
-use super::inbox::{Intake, News};
+use super::inbox::Intake;
 use super::{approvals, outbox, runs};
+pub(in crate::postgres) use comments::append_comments;
+pub use comments::{add_own_comment, comments, has_unheard, heard_ids, mark_indexed, unindexed};
+pub use list::{Filter, Listed, find, find_outside, from_outside, list};
 
 /// The id behind an upsert, after following the alias of a merged ticket.
 #[derive(Clone, Debug)]
@@ -86,75 +89,6 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
             id.map(|id| Upserted { id }).ok_or(sqlx::Error::RowNotFound)
         })
         .collect()
-}
-
-/// Appends comments that were not here before, and says what they changed. Our own never count as news.
-pub(super) async fn append_comments(
-    tx: &mut PgConnection,
-    comments: &[(TicketId, OutsideId, NewComment)],
-) -> sqlx::Result<BTreeMap<TicketId, News>> {
-    if comments.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let tickets: Vec<i64> = comments.iter().map(|(ticket, ..)| ticket.0).collect();
-    let sources: Vec<&str> = comments.iter().map(|(_, outside, _)| outside.source.as_str()).collect();
-    let ids: Vec<String> = comments
-        .iter()
-        .map(|(_, outside, comment)| comment_key(outside, comment))
-        .collect();
-    let authors: Vec<&str> = comments.iter().map(|(.., comment)| comment.author.as_str()).collect();
-    let names: Vec<String> = comments
-        .iter()
-        .map(|(.., comment)| clean(&comment.author_name))
-        .collect();
-    let public: Vec<bool> = comments.iter().map(|(.., comment)| comment.public).collect();
-    let bodies: Vec<String> = comments.iter().map(|(.., comment)| clean(&comment.body)).collect();
-    let times: Vec<Option<DateTime<Utc>>> = comments.iter().map(|(.., comment)| comment.created_at).collect();
-    let rows = sqlx::query_file!(
-        "src/postgres/sql/append_comments.sql",
-        &tickets,
-        &sources as &[&str],
-        &ids,
-        &authors as &[&str],
-        &names,
-        &public,
-        &bodies,
-        &times as &[Option<DateTime<Utc>>],
-    )
-    .fetch_all(&mut *tx)
-    .await?;
-    let mut news: BTreeMap<TicketId, News> = BTreeMap::new();
-    for row in rows {
-        let author: Author = row.author.parse().unwrap_or(Author::Other);
-        news.entry(TicketId(row.ticket_id)).or_default().add(author, row.public);
-    }
-    let changed: Vec<i64> = news
-        .iter()
-        .filter(|(_, news)| news.foreign_public)
-        .map(|(ticket, _)| ticket.0)
-        .collect();
-    if !changed.is_empty() {
-        sqlx::query!(
-            "UPDATE ticket SET version = version + 1, updated_at = clock_timestamp(),
-                    state = CASE WHEN state IN ('new', 'with_human') THEN state ELSE 'triaged' END
-              WHERE id = ANY($1)",
-            &changed,
-        )
-        .execute(&mut *tx)
-        .await?;
-    }
-    Ok(news)
-}
-
-/// The source's id of a comment, or one derived from its ticket, author and words where the payload has none.
-fn comment_key(outside: &OutsideId, comment: &NewComment) -> String {
-    match &comment.outside_id {
-        Some(id) => clean(id),
-        None => {
-            let words = format!("{outside}\n{}\n{}", comment.author, comment.body.trim());
-            format!("derived-{}", &hex::encode(Sha256::digest(words))[..32])
-        }
-    }
 }
 
 /// Postgres' text knows no NUL.
@@ -279,77 +213,6 @@ pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, 
     tx.commit().await
 }
 
-/// A row of the list, for people and for the model.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Listed {
-    pub id: i64,
-    pub source: String,
-    pub outside_id: String,
-    pub subject: String,
-    pub requester: String,
-    pub state: String,
-    pub triage: Option<Value>,
-    pub trouble: String,
-    pub updated_at: DateTime<Utc>,
-}
-
-/// Tickets, newest first. Empty filters match everything.
-pub async fn list(db: impl PgExecutor<'_>, filter: &Filter<'_>) -> sqlx::Result<Vec<Listed>> {
-    sqlx::query_as!(
-        Listed,
-        r#"SELECT id, source, outside_id, subject, coalesce(nullif(requester_name, ''), requester_address) AS "requester!",
-                  state, triage, trouble, updated_at
-             FROM ticket
-            WHERE alias_of IS NULL AND ($1::text IS NULL OR state = $1)
-              AND ($2::text IS NULL OR triage ->> 'category' = $2)
-              AND ($3::text IS NULL OR triage ->> 'priority' = $3)
-            ORDER BY updated_at DESC, id DESC LIMIT $4"#,
-        filter.state.map(TicketState::as_str),
-        filter.category,
-        filter.priority,
-        filter.most,
-    )
-    .fetch_all(db)
-    .await
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct Filter<'a> {
-    pub state: Option<TicketState>,
-    pub category: Option<&'a str>,
-    pub priority: Option<&'a str>,
-    pub most: i64,
-}
-
-impl Default for Filter<'_> {
-    fn default() -> Self {
-        Self {
-            state: None,
-            category: None,
-            priority: None,
-            most: 50,
-        }
-    }
-}
-
-/// The ticket with that number, or the one that it was merged into.
-pub async fn find(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<TicketId>> {
-    let row = sqlx::query_scalar!(
-        r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE id = $1"#,
-        id.0
-    );
-    Ok(row.fetch_optional(db).await?.map(TicketId))
-}
-
-pub async fn find_outside(db: impl PgExecutor<'_>, outside: &OutsideId) -> sqlx::Result<Option<TicketId>> {
-    let row = sqlx::query_scalar!(
-        r#"SELECT coalesce(alias_of, id) AS "id!" FROM ticket WHERE source = $1 AND outside_id = $2"#,
-        outside.source.as_str(),
-        outside.id,
-    );
-    Ok(row.fetch_optional(db).await?.map(TicketId))
-}
-
 /// A ticket with what only the shell needs of it.
 #[derive(Clone, Debug)]
 pub struct Whole {
@@ -396,29 +259,6 @@ pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<W
     }))
 }
 
-/// Comments, oldest first; those after `after` only.
-pub async fn comments(db: impl PgExecutor<'_>, ticket: TicketId, after: i64) -> sqlx::Result<Vec<Comment>> {
-    let rows = sqlx::query!(
-        "SELECT id, author, author_name, public, body, created_at FROM comment
-          WHERE ticket_id = $1 AND id > $2 ORDER BY id",
-        ticket.0,
-        after,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| Comment {
-            id: row.id,
-            author: row.author.parse().unwrap_or(Author::Other),
-            author_name: row.author_name,
-            public: row.public,
-            body: row.body,
-            created_at: row.created_at,
-        })
-        .collect())
-}
-
 /// Locks the ticket, the first lock of every transaction that changes its runs, and gives its version.
 pub async fn lock(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<i64> {
     sqlx::query_scalar!("SELECT version FROM ticket WHERE id = $1 FOR UPDATE", ticket.0)
@@ -462,33 +302,6 @@ pub async fn set_trouble(tx: &mut PgConnection, ticket: TicketId, trouble: &str)
     Ok(())
 }
 
-/// An internal note of ours, or our reply at its delivery. `outside_id` makes it one with its echo.
-pub async fn add_own_comment(
-    tx: &mut PgConnection,
-    ticket: TicketId,
-    outside_id: &str,
-    public: bool,
-    body: &str,
-) -> sqlx::Result<()> {
-    sqlx::query!(
-        "INSERT INTO comment (ticket_id, source, outside_id, author, author_name, public, body)
-         SELECT id, source, $2, 'bot', 'Deskhand', $3, $4 FROM ticket WHERE id = $1
-         ON CONFLICT ON CONSTRAINT comment_outside DO UPDATE SET author = 'bot'",
-        ticket.0,
-        outside_id,
-        public,
-        clean(body),
-    )
-    .execute(&mut *tx)
-    .await?;
-    if public {
-        sqlx::query!("UPDATE ticket SET version = version + 1 WHERE id = $1", ticket.0)
-            .execute(tx)
-            .await?;
-    }
-    Ok(())
-}
-
 /// `take`: a human takes over. Gives the runs that were cancelled.
 pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Result<Vec<RunId>> {
     lock(tx, ticket).await?;
@@ -505,74 +318,10 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
     Ok(runs)
 }
 
-/// Whether somebody said something public that the model has not heard. Asked under the ticket's lock.
-pub async fn has_unheard(tx: &mut PgConnection, ticket: TicketId, heard: i64) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(
-        r#"SELECT EXISTS (SELECT FROM comment WHERE ticket_id = $1 AND id > $2 AND public AND author <> 'bot') AS "x!""#,
-        ticket.0,
-        heard,
-    )
-    .fetch_one(tx)
-    .await
-}
-
 /// Who has the ticket at its desk, as far as is known; empty for nobody.
 pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
     sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0)
         .fetch_one(tx)
-        .await
-}
-
-/// The source's ids of the comments up to one of ours, and of everything that we wrote.
-pub async fn heard_ids(
-    db: impl PgExecutor<'_>,
-    ticket: TicketId,
-    heard: i64,
-) -> sqlx::Result<std::collections::BTreeSet<String>> {
-    let ids = sqlx::query_scalar!(
-        "SELECT outside_id FROM comment WHERE ticket_id = $1 AND (id <= $2 OR author = 'bot')",
-        ticket.0,
-        heard,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(ids.into_iter().collect())
-}
-
-/// Tickets whose words are not in the search yet, or changed since; for the one indexer.
-pub async fn unindexed(tx: &mut PgConnection, most: i64) -> sqlx::Result<Vec<(TicketId, String, String)>> {
-    let rows = sqlx::query!(
-        r#"SELECT t.id, t.subject, coalesce(string_agg(c.body, E'\n' ORDER BY c.id) FILTER (WHERE c.public), '') AS "body!"
-             FROM (SELECT id, subject FROM ticket
-                    WHERE (indexed_at IS NULL OR indexed_at < updated_at) AND alias_of IS NULL
-                    ORDER BY updated_at LIMIT $1) t
-             LEFT JOIN comment c ON c.ticket_id = t.id
-            GROUP BY t.id, t.subject ORDER BY t.id"#,
-        most
-    )
-    .fetch_all(tx)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| (TicketId(row.id), row.subject, row.body))
-        .collect())
-}
-
-pub async fn mark_indexed(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::Result<()> {
-    let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
-    sqlx::query!(
-        "UPDATE ticket SET indexed_at = clock_timestamp() WHERE id = ANY($1)",
-        &ids
-    )
-    .execute(tx)
-    .await?;
-    Ok(())
-}
-
-/// How many tickets came from a connected desk or chat, not over the API.
-pub async fn from_outside(db: impl PgExecutor<'_>) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(r#"SELECT count(*) AS "count!" FROM ticket WHERE source <> 'api'"#)
-        .fetch_one(db)
         .await
 }
 

@@ -1,0 +1,98 @@
+//! The steps of a run: appended by whoever holds the lease, read by anybody.
+
+use chrono::{DateTime, Utc};
+use deskhand_core::id::RunId;
+use deskhand_core::step::{Step, StepKind};
+use sqlx::PgExecutor;
+
+use super::{Lease, LeaseLost};
+
+/// Appends steps if the lease is still held: all of them or none. A step's number is unique within the run, so of two
+/// workers that both believe to hold the lease at most one can append. The other learns that it lost it, and so does a
+/// worker whose run was given an instruction meanwhile; [`holds`] tells the two apart. In a transaction nothing else can
+/// be done after that.
+pub async fn append(
+    db: impl PgExecutor<'_>,
+    lease: &Lease,
+    first: i32,
+    steps: &[StepKind],
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
+    let kinds: Vec<serde_json::Value> = steps
+        .iter()
+        .map(|step| no_nul(serde_json::to_value(step).unwrap_or_default()))
+        .collect();
+    let rows = sqlx::query!(
+        r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
+           INSERT INTO step (run_id, seq, at, kind)
+           SELECT held.id, $3 + s.n::integer - 1, coalesce($5, clock_timestamp()), s.kind
+             FROM held, UNNEST($4::jsonb[]) WITH ORDINALITY AS s (kind, n)
+           RETURNING seq, at"#,
+        lease.run.0,
+        lease.attempt,
+        first,
+        &kinds,
+        at,
+    )
+    .fetch_all(db)
+    .await;
+    let rows = match rows {
+        Err(error) if violates(&error, "step_seq") => return Ok(Err(LeaseLost)),
+        rows => rows?,
+    };
+    if rows.len() != steps.len() {
+        return Ok(Err(LeaseLost));
+    }
+    let mut appended: Vec<Step> = rows
+        .into_iter()
+        .zip(steps)
+        .map(|(row, kind)| Step {
+            seq: row.seq,
+            at: row.at,
+            kind: kind.clone(),
+        })
+        .collect();
+    appended.sort_by_key(|step| step.seq);
+    Ok(Ok(appended))
+}
+
+/// jsonb knows no NUL.
+fn no_nul(value: serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),
+        Value::Array(items) => Value::Array(items.into_iter().map(no_nul).collect()),
+        Value::Object(map) => Value::Object(
+            map.into_iter()
+                .map(|(key, value)| (key.replace('\0', "\u{fffd}"), no_nul(value)))
+                .collect(),
+        ),
+        other => other,
+    }
+}
+
+/// The steps of a run, in order. One that this binary does not know is left out, so that a transcript always loads.
+pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Result<Vec<Step>> {
+    let rows = sqlx::query!(
+        "SELECT seq, at, kind FROM step WHERE run_id = $1 AND seq > $2 ORDER BY seq",
+        run.0,
+        after
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .filter_map(|row| {
+            let kind = serde_json::from_value(row.kind).ok()?;
+            Some(Step {
+                seq: row.seq,
+                at: row.at,
+                kind,
+            })
+        })
+        .collect())
+}
+
+fn violates(error: &sqlx::Error, constraint: &str) -> bool {
+    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+}
