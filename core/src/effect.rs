@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{ArticleId, TicketId};
 use crate::ticket::{OutsideId, Requester};
+use crate::tool::outside::ToolUse;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case")]
@@ -11,6 +12,8 @@ pub enum Effect {
     ReplyCustomer(Reply),
     EscalateTicket(Escalation),
     ProposeKnowledgeEdit(Edit),
+    /// A call of a tool outside, which no outbox can hold: started by its run, never sent.
+    UseTool(ToolUse),
 }
 
 /// A public reply to the ticket's requester.
@@ -70,20 +73,37 @@ impl Effect {
             Self::ReplyCustomer(reply) => reply.ticket,
             Self::EscalateTicket(escalation) => escalation.ticket,
             Self::ProposeKnowledgeEdit(edit) => edit.ticket,
+            Self::UseTool(used) => used.ticket,
         }
     }
 
     /// The tool that it came from.
-    pub fn tool(&self) -> &'static str {
+    pub fn tool(&self) -> &str {
         match self {
             Self::ReplyCustomer(_) => "reply_customer",
             Self::EscalateTicket(_) => "escalate_ticket",
             Self::ProposeKnowledgeEdit(_) => "propose_knowledge_edit",
+            Self::UseTool(used) => &used.tool,
         }
     }
 
     /// Whether a new comment by the customer makes it stale.
     pub fn answers_the_customer(&self) -> bool {
         matches!(self, Self::ReplyCustomer(_))
+    }
+
+    /// Whether it leaves by the outbox or our own tables, so that anybody can execute its approval; a call outside is
+    /// made by its own run alone.
+    pub fn is_sent(&self) -> bool {
+        !matches!(self, Self::UseTool(_))
+    }
+
+    /// Whether it is dropped when something new is said while nobody has decided: a reply, since the model will draft
+    /// anew, and a call outside, since only its own run at that very call can make it.
+    pub fn lapses(&self) -> bool {
+        match self {
+            Self::ReplyCustomer(_) | Self::UseTool(_) => true,
+            Self::EscalateTicket(_) | Self::ProposeKnowledgeEdit(_) => false,
+        }
     }
 }

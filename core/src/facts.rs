@@ -1,6 +1,7 @@
 //! What the runner read for [`next`](crate::next): everything that is true now and not in the transcript.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use crate::id::{ApprovalId, ArticleId, CallKey, EffectId, RunId};
 use crate::model::TicketBrief;
 use crate::run::EffectState;
 use crate::ticket::{Comment, Mode, Ticket};
+use crate::tool::outside::OutsideTool;
 
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -34,6 +36,8 @@ pub struct Facts {
     /// Links and addresses of pending drafts that stand in the knowledge base or in the house's settings.
     pub known_links: BTreeSet<String>,
     pub prompt: Prompt,
+    /// What servers outside offer, sorted by name.
+    pub outside: Arc<[OutsideTool]>,
 }
 
 /// The stable head of every request of the run.

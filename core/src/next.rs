@@ -12,6 +12,7 @@ use crate::port::Bookkeeping;
 use crate::run::Ending;
 use crate::step::{About, StepKind};
 use crate::ticket::Triage;
+use crate::tool::outside::ToolUse;
 use crate::tool::{self, lookup::Look};
 use crate::transcript::Transcript;
 
@@ -21,6 +22,7 @@ mod ending;
 mod execute;
 mod news;
 mod resolve;
+mod start;
 
 pub use execute::{Execution, execute, final_effect};
 
@@ -33,6 +35,8 @@ pub enum Next {
     /// Nothing can be done before somebody outside does something.
     Wait(Wait),
     Send(Sending),
+    /// A call with outside effects that no outbox can hold.
+    Start(Starting),
     Finish(Finish),
 }
 
@@ -89,6 +93,19 @@ pub struct Sending {
     pub told: StepKind,
     /// The article's whole text after an edit; the store checks that its revision is still the one it was made from.
     pub article: Option<NewText>,
+    pub heard: i64,
+}
+
+/// A call of a tool outside: a started step first, then the call, then its outcome. A crash in between leaves the
+/// started step, by which the next runner knows that the call may have been made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Starting {
+    pub call: CallKey,
+    /// The approval that it executes; `None` where nobody need be asked.
+    pub approval: Option<ApprovalId>,
+    pub used: ToolUse,
+    /// It was started before a crash, and its tool may be called again.
+    pub again: bool,
     pub heard: i64,
 }
 
@@ -169,7 +186,7 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     }
     Next::AskModel(ModelRequest {
         system: facts.prompt.system.clone(),
-        tools: tool::specs(),
+        tools: tool::specs(&facts.outside),
         turns: transcript.turns(),
         max_tokens: facts.prompt.max_tokens,
     })

@@ -16,6 +16,7 @@ use crate::effect::{EditChange, Effect};
 use crate::facts::Facts;
 use crate::links;
 use crate::ticket::{Action, Mode};
+use crate::tool::outside::{Rule, ToolUse};
 use crate::transcript::Transcript;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,9 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
             why: format!("grant {} by {}", grant.id, grant.by),
         };
     }
+    if let Effect::UseTool(used) = effect {
+        return outside(used, marks, facts);
+    }
     match effect {
         Effect::ReplyCustomer(_) if facts.mode == Mode::Auto => match action(facts) {
             Some(Action::AutoReply) if marks.is_empty() => Verdict::Allow {
@@ -84,6 +88,31 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
         Effect::ProposeKnowledgeEdit(_) => Verdict::Ask {
             why: "an edit is asked every time".into(),
             marks,
+        },
+        Effect::UseTool(_) => Verdict::Ask {
+            why: "a call outside is asked".into(),
+            marks,
+        },
+    }
+}
+
+/// The team's rule for the tool; one that nobody offers any more is no reason to guess.
+fn outside(used: &ToolUse, marks: Vec<Mark>, facts: &Facts) -> Verdict {
+    let rule = facts
+        .outside
+        .iter()
+        .find(|tool| tool.name == used.tool)
+        .map_or(Rule::Deny, |tool| tool.rule);
+    match rule {
+        Rule::Allow => Verdict::Allow {
+            why: "the settings allow this tool".into(),
+        },
+        Rule::Ask => Verdict::Ask {
+            why: "a call outside is asked".into(),
+            marks,
+        },
+        Rule::Deny => Verdict::Deny {
+            why: format!("The settings do not allow {}. Go on without it.", used.tool),
         },
     }
 }
@@ -132,6 +161,11 @@ pub fn refuses(effect: &Effect, facts: &Facts) -> Option<String> {
                 Some(Action::AutoReply | Action::NeedsApproval) | None => None,
             }
         }
+        // A rule that was tightened after the decision holds for what was decided before it.
+        Effect::UseTool(used) => match outside(used, Vec::new(), facts) {
+            Verdict::Deny { why } => Some(why),
+            Verdict::Allow { .. } | Verdict::Ask { .. } => None,
+        },
         Effect::EscalateTicket(_) | Effect::ProposeKnowledgeEdit(_) => None,
     }
 }
@@ -148,8 +182,13 @@ fn customers_links(transcript: &Transcript, facts: &Facts) -> BTreeSet<String> {
 /// Risks that a supervisor should see: values from the customer's text in risky places.
 pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<Mark> {
     let mut marks = Vec::new();
+    let args;
     let text = match effect {
         Effect::ReplyCustomer(reply) => reply.text.as_str(),
+        Effect::UseTool(used) => {
+            args = used.args.to_string();
+            args.as_str()
+        }
         Effect::EscalateTicket(_) => return marks,
         Effect::ProposeKnowledgeEdit(edit) => match &edit.change {
             EditChange::Replace { new_text, .. } => new_text.as_str(),

@@ -2,6 +2,7 @@
 //!
 //! Errors answer the questions that a caller has: may it be tried again, when, and may it have happened already?
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::card::{Card, Header};
 use crate::inbound::{DeskStatus, NewComment};
 use crate::model::{ModelReply, ModelRequest};
+use crate::step::Outcome;
 use crate::ticket::{Priority, Requester};
+use crate::tool::outside::{OutsideTool, ToolUse};
 
 /// Why a call to the outside gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -205,6 +208,27 @@ impl Sink for String {
     fn text(&mut self, delta: &str) {
         self.push_str(delta);
     }
+}
+
+/// Why a call of a tool outside has no result. Whether the server did it is then unknown, except where it says so.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ToolsError {
+    /// It never reached the server.
+    #[error("{why}")]
+    NotCalled { why: String },
+    /// No answer came in time, or the connection broke after the call was sent.
+    #[error("{why}")]
+    Unknown { why: String },
+}
+
+/// Tools of servers outside.
+#[async_trait]
+pub trait Tools: Send + Sync {
+    /// What is offered, sorted by name. A server that is down keeps offering what it offered last, so that the head of
+    /// every request stays the same bytes.
+    fn offered(&self) -> Arc<[OutsideTool]>;
+    /// Calls one; the outcome's text is the server's, not ours.
+    async fn call(&self, used: &ToolUse) -> Result<Outcome, ToolsError>;
 }
 
 #[async_trait]

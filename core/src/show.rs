@@ -10,6 +10,7 @@ use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
 use crate::id::{ApprovalId, TicketId};
 use crate::ticket::{Author, Comment, Mode, Ticket};
+use crate::tool::outside::ToolUse;
 
 /// Everything a card is made from.
 #[derive(Clone, Debug)]
@@ -61,6 +62,7 @@ pub fn card(shown: &Shown<'_>) -> Card {
         why: match (triage, shown.effect) {
             (_, Effect::EscalateTicket(escalation)) => escalation.reason.clone(),
             (_, Effect::ProposeKnowledgeEdit(edit)) => edit.rationale.clone(),
+            (_, Effect::UseTool(_)) => shown.why.to_owned(),
             (Some(triage), Effect::ReplyCustomer(_)) => triage.reason.clone(),
             (None, Effect::ReplyCustomer(_)) => shown.why.to_owned(),
         },
@@ -104,6 +106,7 @@ pub fn will(effect: &Effect) -> String {
             EditChange::Create { title, .. } => format!("A new article is published: {title}."),
             EditChange::Retire { .. } => format!("The article {} is taken out of use.", edit.article),
         },
+        Effect::UseTool(used) => format!("The tool {} is called once, with exactly these arguments.", used.tool),
     }
 }
 
@@ -117,7 +120,17 @@ fn body(shown: &Shown<'_>) -> Body {
             ("Reason".into(), edited.unwrap_or(&escalation.reason).to_owned()),
         ]),
         Effect::ProposeKnowledgeEdit(edit) => Body::Diff(edit_diff(edit, edited, shown.article)),
+        Effect::UseTool(used) => Body::Facts(arguments(used)),
     }
+}
+
+fn arguments(used: &ToolUse) -> Vec<(String, String)> {
+    let all = used.args.as_object().into_iter().flatten();
+    all.map(|(name, value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        (name.clone(), value)
+    })
+    .collect()
 }
 
 /// The edit as a unified diff of the whole article; of the passage alone where the article is not at hand.
@@ -149,8 +162,11 @@ fn buttons(shown: &Shown<'_>) -> Vec<Button> {
         approval: shown.id,
         digest: digest::prefix(shown.digest),
     };
-    let retire =
-        matches!(shown.effect, Effect::ProposeKnowledgeEdit(edit) if matches!(edit.change, EditChange::Retire { .. }));
+    let as_it_is = match shown.effect {
+        Effect::ProposeKnowledgeEdit(edit) => matches!(edit.change, EditChange::Retire { .. }),
+        Effect::UseTool(_) => true,
+        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) => false,
+    };
     let kinds = [
         ButtonKind::Approve,
         ButtonKind::Edit,
@@ -159,7 +175,7 @@ fn buttons(shown: &Shown<'_>) -> Vec<Button> {
     ];
     kinds
         .into_iter()
-        .filter(|kind| *kind != ButtonKind::Edit || !retire)
+        .filter(|kind| *kind != ButtonKind::Edit || !as_it_is)
         .map(|kind| Button {
             kind,
             value: value.clone(),
@@ -221,6 +237,7 @@ pub fn header(ticket: &Ticket, url: Option<&str>, trouble: &str, waiting: &[Wait
                 Effect::ReplyCustomer(_) => "reply to the customer".to_owned(),
                 Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
                 Effect::ProposeKnowledgeEdit(edit) => format!("edit of the article {}", edit.article),
+                Effect::UseTool(used) => format!("call of {}", used.tool),
             };
             format!("{}: {what}", waiting.id)
         })
@@ -247,6 +264,7 @@ pub fn title(id: ApprovalId, ticket: TicketId, effect: &Effect) -> String {
         Effect::ReplyCustomer(reply) => format!("reply to {}", reply.to),
         Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
         Effect::ProposeKnowledgeEdit(edit) => format!("edit of {}", edit.article),
+        Effect::UseTool(used) => format!("call of {}", used.tool),
     };
     format!("{id} · {what} · {ticket}")
 }

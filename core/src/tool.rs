@@ -16,6 +16,7 @@ pub mod classify;
 pub mod escalate;
 pub mod knowledge;
 pub mod lookup;
+pub mod outside;
 pub mod reply;
 pub mod route;
 pub mod skill;
@@ -53,6 +54,8 @@ pub enum Use {
     Reply(reply::ReplyCustomer),
     Escalate(escalate::Escalate),
     Edit(knowledge::ProposeEdit),
+    /// Of a server outside: its name and arguments.
+    Outside(outside::OutsideTool, Value),
 }
 
 /// Every tool, sorted by name, as providers' caches like it.
@@ -91,9 +94,14 @@ static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What the model is shown. The same bytes in every request.
-pub fn specs() -> Vec<ToolSpec> {
-    SPECS.clone()
+/// What the model is shown: our own tools, then those of servers outside. The same bytes in every request of a run.
+pub fn specs(outside: &[outside::OutsideTool]) -> Vec<ToolSpec> {
+    let offered = outside.iter().filter(|tool| tool.rule != outside::Rule::Deny);
+    SPECS
+        .iter()
+        .cloned()
+        .chain(offered.map(outside::OutsideTool::spec))
+        .collect()
 }
 
 pub fn find(name: &str) -> Option<&'static Tool> {
@@ -101,49 +109,57 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 }
 
 /// Checks a call against the JSON Schema of its arguments, then reads it. The error is one sentence for the model.
-pub fn read(call: &Call) -> Result<(&'static Tool, Use), String> {
+pub fn read(call: &Call, outside: &[outside::OutsideTool]) -> Result<Use, String> {
     let Some(tool) = find(&call.name) else {
-        let known: Vec<&str> = ALL.iter().map(|tool| tool.name).collect();
+        if let Some(tool) = outside.iter().find(|tool| tool.name == call.name) {
+            let args = object(call)?;
+            // A schema that cannot be read is its server's trouble, which will judge the arguments itself.
+            if let Ok(validator) = jsonschema::validator_for(&tool.schema) {
+                check(&validator, &tool.name, &args)?;
+            }
+            return Ok(Use::Outside(tool.clone(), args));
+        }
+        let known: Vec<&str> = (ALL.iter().map(|tool| tool.name))
+            .chain(outside.iter().map(|tool| tool.name.as_str()))
+            .collect();
         return Err(format!(
             "There is no tool \"{}\". The tools are: {}.",
             clip(&call.name),
             known.join(", ")
         ));
     };
-    let args = match &call.args {
-        Value::Null => json!({}),
-        Value::String(raw) if !raw.trim().is_empty() => {
-            return Err(format!(
-                "The arguments of {} are not a JSON object; send them again as one.",
-                tool.name
-            ));
-        }
-        Value::String(_) => json!({}),
-        args => args.clone(),
-    };
-    let validator = VALIDATORS
-        .iter()
-        .find(|(name, _)| *name == tool.name)
-        .map(|(_, validator)| validator);
-    if let Some(error) = validator.and_then(|validator| validator.iter_errors(&args).next()) {
-        let place = match error.instance_path().to_string() {
-            path if path.is_empty() => String::new(),
-            path => format!(" at {path}"),
-        };
-        return Err(format!(
-            "Wrong arguments for {}{place}: {}.",
-            tool.name,
-            clip(&error.to_string())
-        ));
+    let args = object(call)?;
+    if let Some((_, validator)) = VALIDATORS.iter().find(|(name, _)| *name == tool.name) {
+        check(validator, tool.name, &args)?;
     }
-    match (tool.parse)(args) {
-        Ok(used) => Ok((tool, used)),
-        Err(error) => Err(format!(
-            "Wrong arguments for {}: {}.",
-            tool.name,
-            clip(&error.to_string())
+    (tool.parse)(args).map_err(|error| format!("Wrong arguments for {}: {}.", tool.name, clip(&error.to_string())))
+}
+
+/// The arguments as an object; none at all are an empty one.
+fn object(call: &Call) -> Result<Value, String> {
+    match &call.args {
+        Value::Null => Ok(json!({})),
+        Value::String(raw) if !raw.trim().is_empty() => Err(format!(
+            "The arguments of {} are not a JSON object; send them again as one.",
+            call.name
         )),
+        Value::String(_) => Ok(json!({})),
+        args => Ok(args.clone()),
     }
+}
+
+fn check(validator: &jsonschema::Validator, name: &str, args: &Value) -> Result<(), String> {
+    let Some(error) = validator.iter_errors(args).next() else {
+        return Ok(());
+    };
+    let place = match error.instance_path().to_string() {
+        path if path.is_empty() => String::new(),
+        path => format!(" at {path}"),
+    };
+    Err(format!(
+        "Wrong arguments for {name}{place}: {}.",
+        clip(&error.to_string())
+    ))
 }
 
 fn clip(text: &str) -> String {
@@ -188,12 +204,12 @@ mod tests {
     use super::*;
 
     fn read_args(name: &str, args: Value) -> Result<Use, String> {
-        read(&Call {
+        let call = Call {
             id: "1".into(),
             name: name.into(),
             args,
-        })
-        .map(|(_, used)| used)
+        };
+        read(&call, &[])
     }
 
     #[test]
@@ -202,7 +218,7 @@ mod tests {
         let mut sorted = names.clone();
         sorted.sort_unstable();
         assert_eq!(names, sorted);
-        for spec in specs() {
+        for spec in specs(&[]) {
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);
             assert_eq!(spec.schema["additionalProperties"], false, "{}", spec.name);
             assert!(

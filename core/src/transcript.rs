@@ -302,7 +302,11 @@ pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
         StepKind::Noted { text, .. } => Some(text.clone()),
         StepKind::Nudged => Some("empty reply; asked to go on".into()),
         StepKind::Replied { reply, .. } if reply.calls.is_empty() => Some(first_line(&reply.text)),
-        StepKind::Replied { .. } | StepKind::Started { .. } | StepKind::Booked { .. } => None,
+        StepKind::Started { call } => Some(format!(
+            "calling {}",
+            transcript.call(*call).map_or("?", |call| call.name.as_str())
+        )),
+        StepKind::Replied { .. } | StepKind::Booked { .. } => None,
         StepKind::Outcome { call, outcome } => {
             let (name, args) = transcript
                 .call(*call)

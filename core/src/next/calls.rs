@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, resolve};
+use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, resolve, start};
 use crate::approval::ApprovalState;
 use crate::card::Mark;
 use crate::digest;
@@ -13,7 +13,7 @@ use crate::model::{Call, Stop};
 use crate::policy::{self, Verdict};
 use crate::step::{Outcome, StepKind};
 use crate::ticket::{Mode, Triage};
-use crate::tool::{self, Use};
+use crate::tool::{self, Use, lookup::Look};
 use crate::transcript::Transcript;
 
 /// Brings every call of the latest reply to its outcome; `None` when all have one.
@@ -37,24 +37,40 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
     let mut acts = Vec::new();
     let mut triage = facts.ticket.triage.clone();
     for (key, call) in open {
-        match tool::read(call) {
+        match tool::read(call, &facts.outside) {
+            // Its server or its rule went away after it was started.
+            Err(_) if transcript.started(key) => record.outcome(key, start::interrupted()),
             Err(why) => record.outcome(key, Outcome::failed(why)),
-            Ok((_, Use::Look(look))) => looks.push(Looking { call: key, look }),
-            Ok((_, Use::Classify(args))) => {
+            Ok(Use::Look(look)) => looks.push(Looking { call: key, look }),
+            Ok(Use::Classify(args)) => {
                 let after = args.after(triage.as_ref());
                 record.outcome(key, classified(&after, args.action != after.action));
                 triage = Some(after.clone());
                 record.triage = Some(after);
             }
-            Ok((_, Use::Route(args))) => record.route(key, args.team.trim(), &mut triage),
-            Ok((_, Use::Note(args))) => {
+            Ok(Use::Route(args)) => record.route(key, args.team.trim(), &mut triage),
+            Ok(Use::Note(args)) => {
                 let details = json!({ "note": args.text });
                 record.outcome(key, Outcome::ok("The note is on the ticket.").with(details));
                 record.notes.push(args.text);
             }
-            Ok((_, Use::Reply(args))) => acts.push((key, call, resolve::reply(&args, facts))),
-            Ok((_, Use::Escalate(args))) => acts.push((key, call, resolve::escalation(&args, facts))),
-            Ok((_, Use::Edit(args))) => acts.push((key, call, resolve::edit(&args, transcript, facts))),
+            Ok(Use::Reply(args)) => acts.push((key, call, resolve::reply(&args, facts))),
+            Ok(Use::Escalate(args)) => acts.push((key, call, resolve::escalation(&args, facts))),
+            Ok(Use::Edit(args)) => acts.push((key, call, resolve::edit(&args, transcript, facts))),
+            Ok(Use::Outside(tool, args)) => {
+                let used = start::used(&tool, args, facts);
+                if tool.looks() {
+                    let look = Look::Outside(used);
+                    looks.push(Looking { call: key, look });
+                } else if transcript.started(key) {
+                    match start::again(key, &tool, used, transcript) {
+                        Ok(starting) => return Some(Next::Start(starting)),
+                        Err(interrupted) => record.outcome(key, interrupted),
+                    }
+                } else {
+                    acts.push((key, call, Ok(Effect::UseTool(used))));
+                }
+            }
         }
     }
     if !record.steps.is_empty() {
@@ -206,15 +222,19 @@ impl Record {
         }
     }
 
-    /// Approvals that nobody has decided yet: the run goes on without them, and a decision comes later as a note. A
-    /// reply is taken back instead, since the model will draft it anew and two open drafts might both be approved.
+    /// Approvals that nobody has decided yet: the run goes on without them, and a decision comes later as a note. What
+    /// lapses is taken back instead: two open drafts might both be approved.
     fn leave_undecided(&mut self, undecided: &[&ApprovalFact], meanwhile: Meanwhile) {
         for approval in undecided {
             let (id, what) = (approval.id, meanwhile.what());
-            let outcome = if approval.effect.answers_the_customer() {
+            let outcome = if approval.effect.lapses() {
                 self.superseded.push((id, what.into()));
+                let again = match approval.effect.answers_the_customer() {
+                    true => "Draft anew",
+                    false => "Call it again",
+                };
                 Outcome::failed(format!(
-                    "{id} is taken back undecided: {what}. Draft anew if it is still needed."
+                    "{id} is taken back undecided: {what}. {again} if it is still needed."
                 ))
             } else {
                 Outcome::ok(format!("{id} is still undecided; its decision will come as a note."))
@@ -246,6 +266,18 @@ fn after_decision(approval: &ApprovalFact, heard: i64, meanwhile: Option<Meanwhi
         ApprovalState::Open => Decided::NotYet,
         ApprovalState::Approved | ApprovalState::Edited if approval.executed => now(just(key, carried_out(approval))),
         ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
+            Execution::Start(_) if meanwhile.is_some() => {
+                let what = meanwhile.map_or("", Meanwhile::what);
+                let text = format!(
+                    "{} was approved, but nothing was called: {what}. Call it again if it is still right.",
+                    approval.id
+                );
+                let mut record = Record::default();
+                record.superseded.push((approval.id, what.into()));
+                record.outcome(key, Outcome::failed(text));
+                now(Next::Record(record))
+            }
+            Execution::Start(starting) => now(Next::Start(*starting)),
             // Nothing is sent while a public comment is unheard. It is sent once that was heard, if it still holds.
             Execution::Send(_) if meanwhile == Some(Meanwhile::Comment) => {
                 let text = format!("{} is decided; what came of it will come as a note.", approval.id);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{NewText, Next, Sending, calls};
+use super::{NewText, Next, Sending, Starting, calls};
 use crate::approval::ApprovalState;
 use crate::article::{Article, ArticleState};
 use crate::diff;
@@ -17,6 +17,8 @@ use crate::ticket::Mode;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Execution {
     Send(Box<Sending>),
+    /// Only its own run, at this very call, can make it.
+    Start(Box<Starting>),
     /// The ground moved: ask again for `effect`, and say what changed.
     Drifted {
         effect: Effect,
@@ -51,6 +53,8 @@ fn edited(effect: &Effect, text: &str) -> Effect {
             EditChange::Create { body, .. } => *body = text.to_owned(),
             EditChange::Retire { .. } => {}
         },
+        // Arguments are approved as they are or not at all: its card has no way to edit them.
+        Effect::UseTool(_) => {}
     }
     effect
 }
@@ -116,12 +120,24 @@ pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution 
 pub(super) fn unasked(call: CallKey, effect: Effect, why: &str, heard: i64, facts: &Facts) -> Next {
     match send(call, None, effect, &format!(" ({why})"), heard, facts) {
         Execution::Send(sending) => Next::Send(*sending),
+        Execution::Start(starting) => Next::Start(*starting),
         Execution::Drifted { why, .. } | Execution::Refused { why } => calls::just(call, Outcome::failed(why)),
     }
 }
 
 fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, heard: i64, facts: &Facts) -> Execution {
     let recorded = facts.mode == Mode::Shadow;
+    if let Effect::UseTool(used) = &effect
+        && !recorded
+    {
+        return Execution::Start(Box::new(Starting {
+            call,
+            approval,
+            used: used.clone(),
+            again: false,
+            heard,
+        }));
+    }
     let mut article = None;
     if let Effect::ProposeKnowledgeEdit(edit) = &effect {
         match new_text(edit, facts.articles.get(&edit.article)) {
@@ -134,6 +150,7 @@ fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, h
         Effect::ReplyCustomer(_) => "The reply is queued",
         Effect::EscalateTicket(_) => "The escalation is queued",
         Effect::ProposeKnowledgeEdit(_) => "The article was changed",
+        Effect::UseTool(_) => "The call is made",
     };
     let mut text = match (recorded, name.is_empty()) {
         (true, _) => "Recorded, not sent: the bot is in shadow mode.".to_owned(),
@@ -170,6 +187,7 @@ fn words(effect: &Effect) -> String {
             EditChange::Create { body, .. } => body.clone(),
             EditChange::Retire { .. } => String::new(),
         },
+        Effect::UseTool(used) => used.args.to_string(),
     }
 }
 

@@ -34,6 +34,11 @@ fn decided(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Next {
         ApprovalState::Approved | ApprovalState::Edited if approval.executed => calls::carried_out(approval).text,
         ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
             Execution::Send(sending) => return Next::Send(sending.into_note(approval.id)),
+            Execution::Start(_) => {
+                let why = "its run had gone on before the decision, so nothing was called.";
+                record.superseded.push((approval.id, why.into()));
+                format!("{}: {why} Call it again if it is still right.", approval.id)
+            }
             Execution::Drifted { why, .. } | Execution::Refused { why } => {
                 record.superseded.push((approval.id, why.clone()));
                 format!(

@@ -7,3 +7,4 @@ mod endings;
 mod knowledge;
 mod late;
 pub(crate) mod scene;
+mod starting;

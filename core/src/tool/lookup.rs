@@ -16,6 +16,8 @@ pub enum Look {
     SearchKnowledge(SearchKnowledge),
     ReadArticle(ReadArticle),
     LoadSkill(super::skill::LoadSkill),
+    /// A tool of a server outside that only reads and that the team allows unasked.
+    Outside(super::outside::ToolUse),
 }
 
 /// How many rows a list gives when the call does not say.

@@ -11,6 +11,7 @@ use crate::history::{self, Wire};
 use crate::model::Stop;
 use crate::run::EffectState;
 use crate::ticket::{Author, Mode};
+use crate::tool::outside::Rule;
 
 /// One thing that happens in a run's life, whoever does it.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ enum Happening {
     StandingLost,
     Tampered,
     SweeperExecutes,
+    DiesInACall,
+    ToolIsDenied,
     /// The run is woken, or taken up after a crash.
     Woken,
 }
@@ -48,7 +51,17 @@ fn call() -> impl Strategy<Value = (&'static str, Value)> {
         ("search_knowledge", json!({ "query": "refund" })),
         ("search_knowledge", json!("{\"query\": \"ref")),
         ("no_such_tool", Value::Null),
+        ("shop__refund", json!({ "amount": 5 })),
+        ("shop__stock", json!({ "amount": 5 })),
+        ("shop__sync", Value::Null),
     ])
+}
+
+/// A server outside with a tool of each kind.
+fn shop(run: &mut Scene) {
+    run.offered("shop__refund", Rule::Ask, false, false)
+        .offered("shop__stock", Rule::Allow, true, true)
+        .offered("shop__sync", Rule::Allow, false, true);
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -66,6 +79,8 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::StandingLost),
         1 => Just(Happening::Tampered),
         1 => Just(Happening::SweeperExecutes),
+        1 => Just(Happening::DiesInACall),
+        1 => Just(Happening::ToolIsDenied),
         2 => Just(Happening::Woken),
     ]
 }
@@ -122,10 +137,19 @@ fn happens(run: &mut Scene, happening: &Happening, asked: bool) {
             }
         }
         Happening::SweeperExecutes => {
-            if let Some(approval) = run.facts.approvals.iter_mut().find(|approval| approval.is_due()) {
+            if let Some(approval) = run
+                .facts
+                .approvals
+                .iter_mut()
+                .find(|approval| approval.is_due() && approval.effect.is_sent())
+            {
                 approval.executed = true;
             }
         }
+        Happening::DiesInACall => {
+            run.dies_in_the_next_call();
+        }
+        Happening::ToolIsDenied => run.facts.outside = [].into(),
         Happening::Woken => {}
     }
 }
@@ -151,6 +175,7 @@ proptest! {
     ) {
         let mut run = Scene::new();
         run.article("refunds", 3, "Refunds take 5 days.");
+        shop(&mut run);
         if let Some(action) = action {
             run.triaged(action);
         }
@@ -196,6 +221,7 @@ proptest! {
         let mut run = Scene::new();
         run.facts.mode = mode;
         run.facts.limits.max_steps = 12;
+        shop(&mut run);
         run.article("refunds", 3, "Refunds take 5 days.");
         let mut script = replies.iter().cycle();
         let mut verdicts = verdicts.iter().cycle();
@@ -211,6 +237,7 @@ proptest! {
                     let verdict = verdicts.next().expect("a cycle does not end");
                     run.decides(id, *verdict, "", None);
                 }
+                Yielded::Died => {}
                 Yielded::Ended => break,
             }
         }

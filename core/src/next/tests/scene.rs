@@ -2,7 +2,7 @@
 //! happened in lines that people read. What it imitates of the store are only the rules that `next` leans on.
 
 use chrono::DateTime;
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::approval::{ApprovalState, Decision};
@@ -15,6 +15,7 @@ use crate::step::StepKind;
 use crate::ticket::{
     Action, Author, Comment, Mode, OutsideId, Priority, Requester, Source, Ticket, TicketState, Triage,
 };
+use crate::tool::outside::{OutsideTool, Rule};
 use crate::transcript::Transcript;
 
 mod runner;
@@ -29,6 +30,8 @@ pub(crate) struct Scene {
     pub(crate) request: Option<ModelRequest>,
     /// Whether the run once yielded with nothing more to do.
     pub(crate) ended: bool,
+    /// The process dies in the next call of a tool outside.
+    dies: bool,
     comments: i64,
     lines: Vec<String>,
 }
@@ -39,6 +42,8 @@ pub(crate) enum Yielded {
     AskedModel,
     Waits,
     Ended,
+    /// The process was killed in a call.
+    Died,
 }
 
 impl Scene {
@@ -77,9 +82,11 @@ impl Scene {
                 articles: Default::default(),
                 known_links: Default::default(),
                 prompt: Prompt::default(),
+                outside: [].into(),
             },
             request: None,
             ended: false,
+            dies: false,
             comments: 0,
             lines: Vec::new(),
         };
@@ -207,6 +214,29 @@ impl Scene {
             confidence: 0.9,
             reason: "asks for money back".into(),
         });
+        self
+    }
+
+    /// A server outside offers a tool.
+    pub(crate) fn offered(&mut self, name: &str, rule: Rule, reads: bool, repeatable: bool) -> &mut Self {
+        let tool = OutsideTool {
+            name: name.into(),
+            description: format!("What {name} does"),
+            schema: json!({ "type": "object", "properties": { "amount": { "type": "integer" } } }),
+            rule,
+            reads,
+            repeatable,
+        };
+        let mut all = self.facts.outside.to_vec();
+        all.push(tool);
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        self.facts.outside = all.into();
+        self
+    }
+
+    /// The process will be killed in the next call of a tool outside.
+    pub(crate) fn dies_in_the_next_call(&mut self) -> &mut Self {
+        self.dies = true;
         self
     }
 

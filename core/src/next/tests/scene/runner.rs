@@ -11,7 +11,7 @@ use crate::digest;
 use crate::effect::Effect;
 use crate::facts::{ApprovalFact, EffectFact, Standing};
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId};
-use crate::next::{Ask, Looking, Next, Record, Sending, next};
+use crate::next::{Ask, Looking, Next, Record, Sending, Starting, next};
 use crate::port::Bookkeeping;
 use crate::run::EffectState;
 use crate::step::{Outcome, Step, StepKind};
@@ -20,6 +20,14 @@ use crate::tool::lookup::Look;
 
 /// More than any run does between two yields; a scene that gets there goes in circles.
 const CIRCLES: usize = 200;
+
+/// How a call of a tool outside goes.
+#[derive(PartialEq, Eq)]
+enum Call {
+    Answers,
+    /// The process dies before the answer is written down.
+    Dies,
+}
 
 impl Scene {
     pub(crate) fn append(&mut self, kind: StepKind) {
@@ -63,6 +71,11 @@ impl Scene {
             }
             Next::Record(record) => self.records(record),
             Next::Send(sending) => self.sends(sending),
+            Next::Start(starting) => {
+                if self.starts(&starting) == Call::Dies {
+                    return Some(Yielded::Died);
+                }
+            }
             Next::Wait(wait) => {
                 self.may_commit(wait.heard);
                 for ask in wait.asks {
@@ -172,6 +185,35 @@ impl Scene {
             }
         }
         self.tells(sending.told);
+    }
+
+    /// The started step, the call, the outcome; or the process dies in between.
+    fn starts(&mut self, starting: &Starting) -> Call {
+        let call = starting.call;
+        if starting.again {
+            assert!(self.transcript.started(call), "it was not started");
+        } else {
+            self.may_commit(starting.heard);
+            assert!(!self.transcript.started(call), "a second start of {call:?}");
+            if let Some(id) = starting.approval {
+                let approval = self.approval(id.0);
+                assert!(approval.is_due(), "{id} may be executed once");
+                approval.executed = true;
+            }
+            self.append(StepKind::Started { call });
+        }
+        let by = starting.approval.map_or_else(String::new, |id| format!(" by {id}"));
+        let verb = if starting.again { "calls again" } else { "calls" };
+        self.lines
+            .push(format!("{verb}{by}: {} {}", starting.used.tool, starting.used.args));
+        if std::mem::take(&mut self.dies) {
+            return Call::Dies;
+        }
+        self.append(StepKind::Outcome {
+            call,
+            outcome: Outcome::ok("done outside"),
+        });
+        Call::Answers
     }
 
     fn asks(&mut self, ask: Ask) {
