@@ -2,6 +2,10 @@
 //!
 //! No randomness lives here: the caller draws a fraction, so that the same arguments always give the same delay.
 
+mod breaker;
+
+pub use breaker::Breaker;
+
 use std::time::Duration;
 
 /// How often and how patiently something is tried.
