@@ -163,6 +163,8 @@ pub struct Header {
     pub team: Option<String>,
     /// What waits, a line each: "A-17: reply to the customer".
     pub waits: Vec<String>,
+    /// What the run means to do, a line each; empty without a plan.
+    pub plan: Vec<String>,
     /// Why a person must look, when that is so: "The reply could not be delivered: …".
     pub trouble: Option<String>,
     pub url: Option<String>,

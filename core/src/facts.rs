@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::approval::{ApprovalState, Decision};
 use crate::article::Article;
+use crate::budget::Budget;
 use crate::effect::Effect;
 use crate::grant::Grant;
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId, RunId};
@@ -31,6 +32,7 @@ pub struct Facts {
     /// The stricter of the run's pinned mode and the present one.
     pub mode: Mode,
     pub limits: Limits,
+    pub budget: Budget,
     /// The articles that pending edits are about, as they stand now.
     pub articles: BTreeMap<ArticleId, Article>,
     /// Links and addresses of pending drafts that stand in the knowledge base or in the house's settings.
@@ -51,15 +53,18 @@ pub struct Prompt {
 pub struct Limits {
     /// Replies of the model in one run.
     pub max_steps: u32,
-    /// Tokens of one run, in and out.
-    pub max_tokens: u64,
+    /// A request that is estimated to be longer is shortened by a summary of its older turns.
+    pub compact_above_tokens: u64,
+    /// Steps that a summary leaves alone, as far as they fit.
+    pub keep_recent: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
             max_steps: 40,
-            max_tokens: 1_000_000,
+            compact_above_tokens: 60_000,
+            keep_recent: 12,
         }
     }
 }

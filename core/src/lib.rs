@@ -5,8 +5,10 @@
 
 pub mod approval;
 pub mod article;
+pub mod budget;
 pub mod card;
 pub mod command;
+pub mod context;
 pub mod delivery;
 pub mod diff;
 pub mod digest;

@@ -4,6 +4,7 @@
 //! any runner, after any crash, at any step. It decides; the runner does it, appends what came of it, and asks again.
 
 use crate::card::Mark;
+use crate::context::{self, Compacting};
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::id::{ApprovalId, CallKey};
@@ -13,6 +14,7 @@ use crate::run::Ending;
 use crate::step::{About, StepKind};
 use crate::ticket::Triage;
 use crate::tool::outside::ToolUse;
+use crate::tool::plan::Plan;
 use crate::tool::{self, lookup::Look};
 use crate::transcript::Transcript;
 
@@ -35,6 +37,8 @@ pub enum Next {
     /// Nothing can be done before somebody outside does something.
     Wait(Wait),
     Send(Sending),
+    /// Summarises older turns, so that the next request fits.
+    Compact(Box<Compacting>),
     /// A call with outside effects that no outbox can hold.
     Start(Starting),
     Finish(Finish),
@@ -51,6 +55,8 @@ pub struct Looking {
 pub struct Record {
     pub steps: Vec<StepKind>,
     pub triage: Option<Triage>,
+    /// What the run means to do, for its header.
+    pub plan: Option<Plan>,
     /// Internal notes on the ticket.
     pub notes: Vec<String>,
     /// Approvals that are over without having been executed, each with the reason that its card shows.
@@ -135,6 +141,8 @@ pub struct NewText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finish {
     pub ending: Ending,
+    /// Why a person must look at the ticket, in a sentence; empty when nobody must.
+    pub trouble: String,
     pub bookkeeping: Option<Bookkeeping>,
     pub heard: i64,
 }
@@ -142,6 +150,11 @@ pub struct Finish {
 /// What must be done now.
 pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     let heard = transcript.last_heard();
+    if transcript.asked_to_compact()
+        && let Some(compacting) = context::due(transcript, facts)
+    {
+        return Next::Compact(Box::new(compacting));
+    }
     if let Some(settled) = calls::settle(transcript, facts) {
         return settled;
     }
@@ -151,13 +164,15 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     if let Some(note) = news::of_old_calls(transcript, facts) {
         return note;
     }
-    let finish = |ending| {
+    let finish = |ending: Ending, trouble: String| {
         Next::Finish(Finish {
             ending,
-            bookkeeping: books::due(transcript, facts, Some(ending)),
+            bookkeeping: books::due(transcript, facts, &trouble),
+            trouble,
             heard,
         })
     };
+    let stopped = |ending: Ending| finish(ending, ending.sentence().to_owned());
     if let Some((_, reply)) = transcript.last_reply()
         && !transcript.has_news()
     {
@@ -168,21 +183,23 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
                 ..Record::default()
             });
         }
-        return finish(if empty {
-            Ending::EmptyReply
-        } else {
-            ending::of(transcript, facts)
-        });
+        return match empty {
+            true => stopped(Ending::EmptyReply),
+            false => finish(ending::of(transcript, facts), String::new()),
+        };
     }
     if transcript.replies() >= facts.limits.max_steps {
-        return finish(Ending::MaxSteps);
+        return stopped(Ending::MaxSteps);
     }
-    if transcript.usage().total() >= facts.limits.max_tokens {
-        return finish(Ending::Budget);
+    if let Some(trouble) = facts.budget.used_up(transcript) {
+        return finish(Ending::Budget, trouble);
     }
     if !facts.unheard.is_empty() {
         // Internal notes are no reason to ask the model; where it is asked anyway, it hears them first.
         return hear(facts);
+    }
+    if let Some(compacting) = context::due(transcript, facts) {
+        return Next::Compact(Box::new(compacting));
     }
     Next::AskModel(ModelRequest {
         system: facts.prompt.system.clone(),

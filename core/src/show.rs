@@ -11,6 +11,7 @@ use crate::effect::{Edit, EditChange, Effect};
 use crate::id::{ApprovalId, TicketId};
 use crate::ticket::{Author, Comment, Mode, Ticket};
 use crate::tool::outside::ToolUse;
+use crate::tool::plan::Plan;
 
 /// Everything a card is made from.
 #[derive(Clone, Debug)]
@@ -228,7 +229,15 @@ pub struct Waiting<'a> {
     pub effect: &'a Effect,
 }
 
-pub fn header(ticket: &Ticket, url: Option<&str>, trouble: &str, waiting: &[Waiting<'_>], mode: Mode) -> Header {
+pub fn header(
+    ticket: &Ticket,
+    url: Option<&str>,
+    trouble: &str,
+    waiting: &[Waiting<'_>],
+    paused: bool,
+    plan: Option<&Plan>,
+    mode: Mode,
+) -> Header {
     let triage = ticket.triage.as_ref();
     let waits = waiting
         .iter()
@@ -241,6 +250,7 @@ pub fn header(ticket: &Ticket, url: Option<&str>, trouble: &str, waiting: &[Wait
             };
             format!("{}: {what}", waiting.id)
         })
+        .chain(paused.then(|| format!("paused by hand: resume {} lets it go on", ticket.id)))
         .chain((mode == Mode::Shadow).then(|| "shadow mode: nothing is sent".to_owned()))
         .collect();
     Header {
@@ -253,6 +263,7 @@ pub fn header(ticket: &Ticket, url: Option<&str>, trouble: &str, waiting: &[Wait
         priority: triage.map(|triage| triage.priority),
         team: triage.map(|triage| triage.team.clone()).filter(|team| !team.is_empty()),
         waits,
+        plan: plan.map(Plan::lines).unwrap_or_default(),
         trouble: Some(trouble.to_owned()).filter(|trouble| !trouble.is_empty()),
         url: url.map(str::to_owned),
     }

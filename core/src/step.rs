@@ -6,8 +6,9 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::context::Cut;
 use crate::id::{ApprovalId, CallKey, EffectId};
-use crate::model::{ModelReply, TicketBrief};
+use crate::model::{ModelReply, TicketBrief, Usage};
 use crate::ticket::Comment;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -59,6 +60,25 @@ pub enum StepKind {
     /// The desk's bookkeeping up to here was put into the outbox.
     Booked {
         effect: EffectId,
+    },
+    /// Somebody of the team wants older turns summarised, or the model said that the request is too long.
+    CompactAsked {
+        by_name: String,
+    },
+    /// Older turns are told as this summary from here on. Its usage counts like a reply's.
+    Compacted {
+        cut: Cut,
+        brief: Box<TicketBrief>,
+        summary: String,
+        /// Who wrote it; empty where no model could be asked.
+        model: String,
+        usage: Usage,
+    },
+    /// A reply that was stopped while it was written: its text so far. None of its calls was run.
+    Partial {
+        text: String,
+        /// "paused by kim".
+        why: String,
     },
     /// For people: a failure that the run survived, such as a provider that was down. Not told to the model.
     Stumbled {

@@ -17,6 +17,7 @@ pub mod escalate;
 pub mod knowledge;
 pub mod lookup;
 pub mod outside;
+pub mod plan;
 pub mod reply;
 pub mod route;
 pub mod skill;
@@ -54,6 +55,7 @@ pub enum Use {
     Reply(reply::ReplyCustomer),
     Escalate(escalate::Escalate),
     Edit(knowledge::ProposeEdit),
+    Plan(plan::PlanUse),
     /// Of a server outside: its name and arguments.
     Outside(outside::OutsideTool, Value),
 }
@@ -62,17 +64,21 @@ pub enum Use {
 pub static ALL: &[&Tool] = &[
     &route::ADD_NOTE,
     &classify::CLASSIFY_TICKET,
+    &plan::CREATE_PLAN,
     &escalate::ESCALATE_TICKET,
+    &plan::GET_PLAN,
     &lookup::GET_TICKET,
     &lookup::LIST_TICKETS,
     &skill::LOAD_SKILL,
     &knowledge::PROPOSE_KNOWLEDGE_EDIT,
     &lookup::READ_ARTICLE,
+    &lookup::READ_ARTIFACT,
     &reply::REPLY_CUSTOMER,
     &route::ROUTE_TICKET,
     &lookup::SEARCH_KNOWLEDGE,
     &lookup::SEARCH_TICKETS,
     &lookup::SIMILAR_TICKETS,
+    &plan::UPDATE_PLAN,
 ];
 
 static VALIDATORS: LazyLock<Vec<(&'static str, jsonschema::Validator)>> = LazyLock::new(|| {
@@ -94,14 +100,17 @@ static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| {
         .collect()
 });
 
-/// What the model is shown: our own tools, then those of servers outside. The same bytes in every request of a run.
+/// What the model is shown: our own tools and those of servers outside, sorted by name. The same bytes in every request
+/// of a run.
 pub fn specs(outside: &[outside::OutsideTool]) -> Vec<ToolSpec> {
     let offered = outside.iter().filter(|tool| tool.rule != outside::Rule::Deny);
-    SPECS
+    let mut specs: Vec<ToolSpec> = SPECS
         .iter()
         .cloned()
         .chain(offered.map(outside::OutsideTool::spec))
-        .collect()
+        .collect();
+    specs.sort_by(|a, b| a.name.cmp(&b.name));
+    specs
 }
 
 pub fn find(name: &str) -> Option<&'static Tool> {

@@ -1,29 +1,54 @@
 //! The steps of a run, folded: what was heard, what the model said, which calls still lack an outcome.
 
+mod length;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::context::{Cut, Prompted, estimate};
 use crate::id::{ArticleId, CallKey};
 use crate::model::{Answer, Call, ModelReply, Part, Turn, Usage};
 use crate::step::{About, Outcome, Step, StepKind};
-use crate::ticket::Author;
+use crate::ticket::{Author, Comment};
+use crate::tool::plan::Plan;
+
+/// What stands between an earlier run and the one that continues it.
+const CONTINUED: &str = "The run above is over. This one continues it: what follows is new.";
 
 /// What the model is told when it has said nothing.
 const NUDGE: &str = "Your last reply was empty. Go on: call a tool, or say in one sentence what you concluded.";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
+    /// The transcript of the run that this one continues.
+    earlier: Option<Box<Transcript>>,
     steps: Vec<Step>,
+    /// What each step adds to a request, beside it.
+    tokens: Vec<u64>,
 }
 
 impl Transcript {
     /// Steps in the order of their numbers.
     pub fn new(steps: Vec<Step>) -> Self {
-        Self { steps }
+        let tokens = steps.iter().map(|step| estimate::step(&step.kind)).collect();
+        Self {
+            earlier: None,
+            steps,
+            tokens,
+        }
+    }
+
+    /// A run that continues an earlier one: the model is shown both. Calls, replies and what they used are each run's own.
+    pub fn continuing(self, earlier: Self) -> Self {
+        Self {
+            earlier: Some(Box::new(earlier)),
+            ..self
+        }
     }
 
     pub fn push(&mut self, step: Step) {
+        self.tokens.push(estimate::step(&step.kind));
         self.steps.push(step);
     }
 
@@ -37,11 +62,13 @@ impl Transcript {
 
     /// The newest comment that was heard; 0 before the first.
     pub fn last_heard(&self) -> i64 {
+        let earlier = self.earlier.as_ref().map_or(0, |earlier| earlier.last_heard());
         self.heard()
             .flat_map(|(comments, _)| comments)
             .map(|comment| comment.id)
             .max()
             .unwrap_or(0)
+            .max(earlier)
     }
 
     /// The ticket's version that the model has seen.
@@ -49,7 +76,7 @@ impl Transcript {
         self.heard().map(|(_, version)| version).max()
     }
 
-    fn heard(&self) -> impl Iterator<Item = (&[crate::ticket::Comment], i64)> {
+    fn heard(&self) -> impl Iterator<Item = (&[Comment], i64)> {
         self.steps.iter().filter_map(|step| match &step.kind {
             StepKind::Heard { comments, version, .. } => Some((comments.as_slice(), *version)),
             _ => None,
@@ -75,12 +102,25 @@ impl Transcript {
 
     pub fn usage(&self) -> Usage {
         let mut usage = Usage::default();
-        for step in &self.steps {
-            if let StepKind::Replied { reply, .. } = &step.kind {
-                usage += reply.usage;
-            }
-        }
+        self.usages().for_each(|(_, one)| usage += one);
         usage
+    }
+
+    /// What each request used, with the model's name.
+    pub fn usages(&self) -> impl Iterator<Item = (&str, Usage)> {
+        self.steps.iter().filter_map(|step| match &step.kind {
+            StepKind::Replied { model, reply } => Some((model.as_str(), reply.usage)),
+            StepKind::Compacted { model, usage, .. } => Some((model.as_str(), *usage)),
+            _ => None,
+        })
+    }
+
+    /// The plan as it stands.
+    pub fn plan(&self) -> Option<Plan> {
+        self.steps.iter().rev().find_map(|step| match &step.kind {
+            StepKind::Outcome { outcome, .. } => serde_json::from_value(outcome.details.get("plan")?.clone()).ok(),
+            _ => None,
+        })
     }
 
     pub fn outcome(&self, key: CallKey) -> Option<&Outcome> {
@@ -141,8 +181,11 @@ impl Transcript {
                 | StepKind::Instructed { .. }
                 | StepKind::Noted { .. }
                 | StepKind::Nudged
+                | StepKind::Partial { .. }
                 | StepKind::Outcome { .. } => return true,
                 StepKind::Started { .. }
+                | StepKind::CompactAsked { .. }
+                | StepKind::Compacted { .. }
                 | StepKind::Asked { .. }
                 | StepKind::Booked { .. }
                 | StepKind::Stumbled { .. } => {}
@@ -186,7 +229,10 @@ impl Transcript {
 
     /// Revisions of the articles that were read in this run.
     pub fn articles_read(&self) -> BTreeMap<ArticleId, i64> {
-        let mut read = BTreeMap::new();
+        let mut read = self
+            .earlier
+            .as_ref()
+            .map_or_else(BTreeMap::new, |earlier| earlier.articles_read());
         for (_, outcome) in self.outcomes() {
             if let (Some(id), Some(revision)) = (
                 outcome.details["article"].as_str(),
@@ -200,19 +246,25 @@ impl Transcript {
 
     /// Everything that people outside the team wrote on the ticket, as far as it was heard.
     pub fn customers_words(&self) -> impl Iterator<Item = &str> {
-        self.heard()
-            .flat_map(|(comments, _)| comments)
-            .filter_map(|comment| match comment.author {
-                Author::Requester | Author::Other => Some(comment.body.as_str()),
-                Author::Agent | Author::Bot => None,
-            })
+        self.all_heard().into_iter().filter_map(|comment| match comment.author {
+            Author::Requester | Author::Other => Some(comment.body.as_str()),
+            Author::Agent | Author::Bot => None,
+        })
     }
 
     /// Everything that was written on the ticket, by whomever, as far as it was heard.
     pub fn words(&self) -> impl Iterator<Item = &str> {
-        self.heard()
-            .flat_map(|(comments, _)| comments)
-            .map(|comment| comment.body.as_str())
+        self.all_heard().into_iter().map(|comment| comment.body.as_str())
+    }
+
+    /// Every comment that this run and those before it have heard, oldest first.
+    fn all_heard(&self) -> Vec<&Comment> {
+        let mut all = self
+            .earlier
+            .as_ref()
+            .map_or_else(Vec::new, |earlier| earlier.all_heard());
+        all.extend(self.heard().flat_map(|(comments, _)| comments));
+        all
     }
 
     /// The steps after the last one that put the bookkeeping into the outbox.
@@ -229,9 +281,20 @@ impl Transcript {
         let outcomes: BTreeMap<CallKey, &Outcome> = self.outcomes().collect();
         let mut turns: Vec<Turn> = Vec::new();
         let mut introduced = false;
-        for step in &self.steps {
+        let mut cut = Cut::default();
+        if let Some((at, brief, summary)) = self.latest_summary() {
+            tell(&mut turns, Prompted::parts(brief, summary));
+            introduced = true;
+            cut = at;
+        } else if let Some(earlier) = &self.earlier {
+            turns = earlier.turns();
+            tell(&mut turns, vec![Part::Text(CONTINUED.into())]);
+        }
+        for step in self.steps.iter().filter(|step| step.seq >= cut.step) {
             match &step.kind {
                 StepKind::Heard { brief, comments, .. } => {
+                    let skipped = if step.seq == cut.step { cut.comments } else { 0 };
+                    let comments = comments.get(skipped..).unwrap_or_default();
                     let mut parts = Vec::new();
                     if !introduced {
                         parts.push(Part::Ticket((**brief).clone()));
@@ -253,6 +316,7 @@ impl Transcript {
                 }
                 StepKind::Noted { text, .. } => tell(&mut turns, vec![Part::Text(text.clone())]),
                 StepKind::Nudged => tell(&mut turns, vec![Part::Text(NUDGE.into())]),
+                StepKind::Partial { text, why } => tell(&mut turns, vec![Part::Text(partial(text, why))]),
                 StepKind::Replied { reply, .. } => {
                     turns.push(Turn::Said((**reply).clone()));
                     let answers: Vec<Answer> = (0..)
@@ -275,10 +339,22 @@ impl Transcript {
                 | StepKind::Outcome { .. }
                 | StepKind::Asked { .. }
                 | StepKind::Booked { .. }
+                | StepKind::CompactAsked { .. }
+                | StepKind::Compacted { .. }
                 | StepKind::Stumbled { .. } => {}
             }
         }
         turns
+    }
+}
+
+/// What the model is told of a reply that was stopped while it was written.
+fn partial(text: &str, why: &str) -> String {
+    match text.trim() {
+        "" => format!("Your last reply was {why} before you had written anything."),
+        text => format!(
+            "Your last reply was {why} while you wrote it; none of its calls was run. Decide anew. So far you had written:\n{text}"
+        ),
     }
 }
 
@@ -319,6 +395,9 @@ pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
             })
         }
         StepKind::Asked { approval, .. } => Some(format!("asked as {approval}")),
+        StepKind::Partial { why, .. } => Some(format!("reply {why}")),
+        StepKind::CompactAsked { by_name } => Some(format!("a summary of older turns was asked for by {by_name}")),
+        StepKind::Compacted { .. } => Some("summarised older turns".into()),
         StepKind::Stumbled { what } => Some(what.clone()),
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::facts::Facts;
 use crate::port::Bookkeeping;
-use crate::run::Ending;
 use crate::step::StepKind;
 use crate::transcript::Transcript;
 
 /// What the desk should be told since the last time; `None` when there is nothing new.
-pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>) -> Option<Bookkeeping> {
+///
+/// `trouble` is why a person must look at the ticket; empty where nobody must.
+pub(super) fn due(transcript: &Transcript, facts: &Facts, trouble: &str) -> Option<Bookkeeping> {
     let mut notes = Vec::new();
     let mut changed = false;
     for step in transcript.unbooked() {
@@ -26,11 +27,8 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
             }
         }
     }
-    let needs_a_person = ending.filter(|ending| ending.needs_a_person());
     // A run that is woken and stops again where it stopped has nothing new to tell.
-    let trouble = needs_a_person
-        .filter(|ending| matches!(ending, Ending::EmptyReply | Ending::MaxSteps | Ending::Budget))
-        .filter(|_| !transcript.unbooked().is_empty());
+    let trouble = Some(trouble).filter(|trouble| !trouble.is_empty() && !transcript.unbooked().is_empty());
     if !changed && notes.is_empty() && trouble.is_none() {
         return None;
     }
@@ -64,7 +62,7 @@ pub(super) fn due(transcript: &Transcript, facts: &Facts, ending: Option<Ending>
         }
     }
     lines.extend(notes);
-    lines.extend(trouble.map(|ending| ending.sentence().to_owned()));
+    lines.extend(trouble.map(str::to_owned));
     books.note = Some(lines.join("\n\n")).filter(|note| !note.is_empty());
     Some(books)
 }

@@ -36,6 +36,7 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
     let mut record = Record::default();
     let mut acts = Vec::new();
     let mut triage = facts.ticket.triage.clone();
+    let mut plan = transcript.plan();
     for (key, call) in open {
         match tool::read(call, &facts.outside) {
             // Its server or its rule went away after it was started.
@@ -49,6 +50,14 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
                 record.triage = Some(after);
             }
             Ok(Use::Route(args)) => record.route(key, args.team.trim(), &mut triage),
+            Ok(Use::Plan(used)) => {
+                let (outcome, after) = used.on(plan.as_ref());
+                record.outcome(key, outcome);
+                if after.is_some() {
+                    plan.clone_from(&after);
+                    record.plan = after;
+                }
+            }
             Ok(Use::Note(args)) => {
                 let details = json!({ "note": args.text });
                 record.outcome(key, Outcome::ok("The note is on the ticket.").with(details));
@@ -203,7 +212,7 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
     }
     Some(Next::Wait(Wait {
         asks,
-        bookkeeping: books::due(transcript, facts, None),
+        bookkeeping: books::due(transcript, facts, ""),
         heard,
     }))
 }

@@ -15,6 +15,7 @@ pub enum Look {
     SimilarTickets(SimilarTickets),
     SearchKnowledge(SearchKnowledge),
     ReadArticle(ReadArticle),
+    ReadArtifact(ReadArtifact),
     LoadSkill(super::skill::LoadSkill),
     /// A tool of a server outside that only reads and that the team allows unasked.
     Outside(super::outside::ToolUse),
@@ -84,6 +85,16 @@ pub struct ReadArticle {
     pub article_id: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+pub struct ReadArtifact {
+    /// The id that stands where something was left out.
+    #[schemars(length(min = 1, max = 80))]
+    pub artifact: String,
+    /// The character to begin at, from 0.
+    #[serde(default)]
+    pub offset: usize,
+}
+
 pub static LIST_TICKETS: Tool = Tool {
     name: "list_tickets",
     description: "Lists tickets, newest first, with state, category and priority.",
@@ -142,4 +153,20 @@ pub static READ_ARTICLE: Tool = Tool {
     activity: |args| format!("Reading the article {}", shown(args, "article_id")),
     schema: schema_of::<ReadArticle>,
     parse: |args| parse_as(args, |a| Use::Look(Look::ReadArticle(a))),
+};
+
+pub static READ_ARTIFACT: Tool = Tool {
+    name: "read_artifact",
+    description: "Reads on where an outcome was shortened, or a text attachment, from a character on.",
+    reach: Reach::Reads,
+    label: "Read on",
+    activity: |args| {
+        format!(
+            "Reading {} from {}",
+            shown(args, "artifact"),
+            args["offset"].as_u64().unwrap_or(0)
+        )
+    },
+    schema: schema_of::<ReadArtifact>,
+    parse: |args| parse_as(args, |a| Use::Look(Look::ReadArtifact(a))),
 };

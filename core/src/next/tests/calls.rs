@@ -176,14 +176,14 @@ fn a_run_ends_at_its_limit_of_steps() {
 #[test]
 fn a_run_ends_when_its_budget_is_used_up() {
     let mut run = Scene::at_work();
-    run.facts.limits.max_tokens = 220;
+    run.facts.budget.run.tokens = Some(220);
     run.calls(&[read("a")]);
     check(&run.happens(), "looks: read_article\nasks the model");
     run.calls(&[read("b")]);
     check(
         &run.happens(),
         "looks: read_article
-         books: no priority, no group: The run used up its budget; a person must look at it.
+         books: no priority, no group: The run used up its budget (220 tokens); a person must look at it.
          ends: budget",
     );
     check(&run.happens(), "ends: budget");

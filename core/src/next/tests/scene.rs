@@ -32,6 +32,7 @@ pub(crate) struct Scene {
     pub(crate) ended: bool,
     /// The process dies in the next call of a tool outside.
     dies: bool,
+    input: u64,
     comments: i64,
     lines: Vec<String>,
 }
@@ -79,6 +80,7 @@ impl Scene {
                 grants: Vec::new(),
                 mode: Mode::Ask,
                 limits: Limits::default(),
+                budget: Default::default(),
                 articles: Default::default(),
                 known_links: Default::default(),
                 prompt: Prompt::default(),
@@ -87,6 +89,7 @@ impl Scene {
             request: None,
             ended: false,
             dies: false,
+            input: 100,
             comments: 0,
             lines: Vec::new(),
         };
@@ -123,7 +126,7 @@ impl Scene {
             calls,
             stop,
             usage: Usage {
-                input: 100,
+                input: self.input,
                 output: 10,
                 ..Usage::default()
             },
@@ -138,6 +141,12 @@ impl Scene {
 
     pub(crate) fn says(&mut self, text: &str) -> &mut Self {
         self.model(text, &[], Stop::EndOfTurn)
+    }
+
+    /// What the provider will count for the next request.
+    pub(crate) fn uses(&mut self, input: u64) -> &mut Self {
+        self.input = input;
+        self
     }
 
     pub(crate) fn calls(&mut self, calls: &[(&str, Value)]) -> &mut Self {

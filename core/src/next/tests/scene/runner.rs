@@ -7,10 +7,12 @@ use uuid::Uuid;
 use super::{Scene, Yielded};
 use crate::approval::ApprovalState;
 use crate::article::ArticleState;
+use crate::context::Compacting;
 use crate::digest;
 use crate::effect::Effect;
 use crate::facts::{ApprovalFact, EffectFact, Standing};
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId};
+use crate::model::Usage;
 use crate::next::{Ask, Looking, Next, Record, Sending, Starting, next};
 use crate::port::Bookkeeping;
 use crate::run::EffectState;
@@ -71,6 +73,7 @@ impl Scene {
             }
             Next::Record(record) => self.records(record),
             Next::Send(sending) => self.sends(sending),
+            Next::Compact(compacting) => self.summarises(*compacting),
             Next::Start(starting) => {
                 if self.starts(&starting) == Call::Dies {
                     return Some(Yielded::Died);
@@ -185,6 +188,24 @@ impl Scene {
             }
         }
         self.tells(sending.told);
+    }
+
+    fn summarises(&mut self, compacting: Compacting) {
+        let cut = compacting.cut;
+        assert!(compacting.request.tools.is_empty(), "a summary calls nothing");
+        assert!(
+            self.transcript.compacted().is_none_or(|(last, _)| cut > last),
+            "the same cut again"
+        );
+        self.lines
+            .push(format!("summarises up to {}/{}", cut.step, cut.comments));
+        self.append(StepKind::Compacted {
+            cut,
+            brief: Box::new(compacting.brief),
+            summary: compacting.digest,
+            model: String::new(),
+            usage: Usage::default(),
+        });
     }
 
     /// The started step, the call, the outcome; or the process dies in between.
