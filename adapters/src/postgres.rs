@@ -6,15 +6,18 @@
 
 pub mod approvals;
 pub mod articles;
+pub mod artifacts;
 pub mod embedded;
 pub mod inbox;
 pub mod ledger;
+pub mod live;
 pub mod outbox;
 pub mod places;
 pub mod roster;
 pub mod runs;
 pub mod search;
 pub mod settings;
+pub mod spend;
 pub mod tickets;
 pub mod wake;
 

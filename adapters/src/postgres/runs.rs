@@ -1,5 +1,6 @@
 //! Runs: queued, claimed with a lease, renewed, finished. Every change is guarded by state and attempt.
 
+mod held;
 mod log;
 mod lost;
 mod shown;
@@ -11,12 +12,14 @@ use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::run::Ending;
 use deskhand_core::step::StepKind;
 use deskhand_core::ticket::Mode;
+use deskhand_core::tool::plan::Plan;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-pub use log::{append, steps};
-pub use lost::{Lost, put_back, reset_failures, sweep};
+pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, why_stopped, words};
+pub use log::{append, steps, transcript};
+pub use lost::{Lost, postpone, put_back, reset_failures, sweep};
 pub use shown::{Shown, counts, get, of_ticket};
 
 /// A claim on a run. Whoever holds it may change the run; the attempt fences everybody else.
@@ -118,7 +121,7 @@ pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::
     }
     let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
     let rows = sqlx::query!(
-        "UPDATE run SET state = 'queued', ending = NULL WHERE ticket_id = ANY($1) AND state = 'waiting' AND parent IS NULL
+        "UPDATE run SET state = 'queued', ending = NULL WHERE ticket_id = ANY($1) AND state = 'waiting' AND parent IS NULL AND NOT paused
          RETURNING id, ticket_id",
         &ids
     )
@@ -135,7 +138,8 @@ pub async fn wake_waiting(tx: &mut PgConnection, tickets: &[TicketId]) -> sqlx::
 /// Queues one run if it waits. False when it does not.
 pub async fn wake(tx: &mut PgConnection, run: RunId) -> sqlx::Result<bool> {
     let row = sqlx::query!(
-        "UPDATE run SET state = 'queued', ending = NULL WHERE id = $1 AND state = 'waiting' RETURNING ticket_id",
+        "UPDATE run SET state = 'queued', ending = NULL WHERE id = $1 AND state = 'waiting' AND NOT paused
+         RETURNING ticket_id",
         run.0
     )
     .fetch_optional(&mut *tx)
@@ -291,6 +295,33 @@ pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx:
     Ok(ids.into_iter().map(RunId).collect())
 }
 
+/// What a run means to do, for its header.
+pub async fn set_plan(tx: &mut PgConnection, run: RunId, plan: &Plan) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE run SET plan = $2 WHERE id = $1", run.0, Json(plan) as _)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// The plan of the ticket's latest run as it stands, and whether that run is paused.
+pub async fn for_header(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<(Option<Plan>, bool)> {
+    let row = sqlx::query!(
+        r#"SELECT plan AS "plan: Json<Plan>", finished_at IS NOT NULL AS "over!",
+                  paused AND finished_at IS NULL AS "paused!" FROM run
+            WHERE ticket_id = $1 AND parent IS NULL ORDER BY created_at DESC, id DESC LIMIT 1"#,
+        ticket.0
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(row.map_or((None, false), |row| {
+        let plan = row.plan.map(|plan| plan.0);
+        (
+            plan.map(|plan| if row.over { plan.interrupted() } else { plan }),
+            row.paused,
+        )
+    }))
+}
+
 /// `new`: the run has nothing to do with an earlier one.
 pub async fn continue_nothing(tx: &mut PgConnection, run: RunId) -> sqlx::Result<()> {
     sqlx::query!("UPDATE run SET continues = NULL WHERE id = $1", run.0)
@@ -318,14 +349,36 @@ pub async fn instruct(
         .map(RunId),
     };
     if let (Some(run), Some(step)) = (run, instruction) {
-        sqlx::query!(
-            "INSERT INTO step (run_id, seq, kind)
-             SELECT $1, coalesce(max(seq), 0) + 1, $2 FROM step WHERE run_id = $1",
-            run.0,
-            Json(step) as _,
-        )
-        .execute(tx)
-        .await?;
+        tell(tx, run, step).await?;
     }
     Ok(run)
+}
+
+/// Tells the open run of a ticket something, and wakes it if it waits. `None` when there is none.
+pub async fn tell_open(tx: &mut PgConnection, ticket: TicketId, step: &StepKind) -> sqlx::Result<Option<RunId>> {
+    let run = sqlx::query_scalar!(
+        "SELECT id FROM run WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
+        ticket.0
+    )
+    .fetch_optional(&mut *tx)
+    .await?
+    .map(RunId);
+    if let Some(run) = run {
+        tell(tx, run, step).await?;
+        wake(tx, run).await?;
+    }
+    Ok(run)
+}
+
+/// Appends a step by somebody who is not the run's runner.
+async fn tell(tx: &mut PgConnection, run: RunId, step: &StepKind) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO step (run_id, seq, kind)
+         SELECT $1, coalesce(max(seq), 0) + 1, $2 FROM step WHERE run_id = $1",
+        run.0,
+        Json(step) as _,
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use deskhand_core::id::RunId;
 use deskhand_core::step::{Step, StepKind};
+use deskhand_core::transcript::Transcript;
 use sqlx::PgExecutor;
 
 use super::{Lease, LeaseLost};
@@ -91,6 +92,44 @@ pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Res
             })
         })
         .collect())
+}
+
+/// A run's transcript, with those of the runs that it continues: as far back as the last summary, which holds what was
+/// before it.
+pub async fn transcript(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Transcript> {
+    let rows = sqlx::query_file!("src/postgres/sql/read_transcript.sql", run.0)
+        .fetch_all(db)
+        .await?;
+    let mut runs: Vec<(i32, Vec<Step>)> = Vec::new();
+    for row in rows {
+        // One that this binary does not know is left out, so that a transcript always loads.
+        let Ok(kind) = serde_json::from_value(row.kind) else {
+            continue;
+        };
+        let step = Step {
+            seq: row.seq,
+            at: row.at,
+            kind,
+        };
+        match runs.last_mut() {
+            Some((depth, steps)) if *depth == row.depth => steps.push(step),
+            _ => runs.push((row.depth, vec![step])),
+        }
+    }
+    let (own, earlier): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(depth, _)| *depth == 0);
+    let mut whole: Option<Transcript> = None;
+    for (_, steps) in earlier.into_iter().rev() {
+        let transcript = Transcript::new(steps);
+        whole = Some(match whole {
+            Some(before) => transcript.continuing(before),
+            None => transcript,
+        });
+    }
+    let own = Transcript::new(own.into_iter().flat_map(|(_, steps)| steps).collect());
+    Ok(match whole {
+        Some(before) => own.continuing(before),
+        None => own,
+    })
 }
 
 fn violates(error: &sqlx::Error, constraint: &str) -> bool {

@@ -40,6 +40,32 @@ pub async fn put_back(
     Ok(Ok(failed))
 }
 
+/// Puts a run back with a later time though nothing failed: what it needs is left alone for a moment.
+pub async fn postpone(
+    pool: &PgPool,
+    lease: &Lease,
+    why: &str,
+    delay: f64,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Result<bool, LeaseLost>> {
+    let mut tx = pool.begin().await?;
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'queued', error = $3, lease_owner = NULL, lease_until = NULL
+          WHERE id = $1 AND state = 'running' AND attempt = $2",
+        lease.run.0,
+        lease.attempt,
+        why,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if done.rows_affected() == 0 {
+        return Ok(Err(LeaseLost));
+    }
+    insert_ready(&mut tx, &BTreeMap::from([(lease.ticket, lease.run)]), delay, at).await?;
+    tx.commit().await?;
+    Ok(Ok(false))
+}
+
 /// A step was taken: failures are counted anew.
 pub async fn reset_failures(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<()> {
     sqlx::query!(

@@ -27,10 +27,10 @@ pub(super) fn draw(header: &Header) -> Drawn {
         if header.waits.len() > WAITS {
             waits.push(format!("… and {} more", header.waits.len() - WAITS));
         }
-        blocks.push(parts::rich(vec![
-            parts::bold("Waiting for a decision"),
-            parts::list(&waits, WAIT),
-        ]));
+        blocks.push(parts::rich(vec![parts::bold("Waiting"), parts::list(&waits, WAIT)]));
+    }
+    if !header.plan.is_empty() {
+        blocks.push(parts::rich(vec![parts::bold("Plan"), parts::list(&plan(header), WAIT)]));
     }
     if let Some(trouble) = &header.trouble {
         blocks.push(parts::rich(vec![parts::paragraph(&format!("❗ {trouble}"), 1500)]));
@@ -41,6 +41,11 @@ pub(super) fn draw(header: &Header) -> Drawn {
         text.push_str(&format!("\n{}", escape::clip(&escape::one_line(line), WAIT, "…")));
     }
     drawn(&text, blocks, None)
+}
+
+/// At most as many lines as a plan may have.
+fn plan(header: &Header) -> Vec<String> {
+    header.plan.iter().take(20).map(|line| escape::one_line(line)).collect()
 }
 
 fn about(header: &Header) -> SlackBlock {

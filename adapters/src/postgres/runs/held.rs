@@ -1,0 +1,148 @@
+//! Runs held by a person: paused and resumed, and what their runners hear of it.
+
+use deskhand_core::id::{RunId, TicketId};
+use deskhand_core::step::StepKind;
+use sqlx::types::Json;
+use sqlx::{PgConnection, PgPool};
+use uuid::Uuid;
+
+use super::{Lease, LeaseLost, wake};
+
+/// What pausing came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paused {
+    /// It was queued or waited: it rests from now on.
+    Rests(RunId),
+    /// A runner has it, and lets go of it within a moment.
+    AtWork(RunId),
+    /// It was paused before.
+    Already(RunId),
+    /// The ticket has no run that could be paused.
+    Nothing,
+}
+
+/// Pauses the open run of a ticket. Whatever would have queued it finds it paused.
+pub async fn pause(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Paused> {
+    let row = sqlx::query!(
+        "SELECT id, state, paused FROM run
+          WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting') FOR UPDATE",
+        ticket.0
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(row) = row else { return Ok(Paused::Nothing) };
+    if row.paused {
+        return Ok(Paused::Already(RunId(row.id)));
+    }
+    let at_work = row.state == "running";
+    sqlx::query!(
+        "UPDATE run SET paused = true, state = CASE WHEN state = 'queued' THEN 'waiting' ELSE state END WHERE id = $1",
+        row.id
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!("DELETE FROM ready WHERE run_id = $1", row.id)
+        .execute(tx)
+        .await?;
+    Ok(match at_work {
+        true => Paused::AtWork(RunId(row.id)),
+        false => Paused::Rests(RunId(row.id)),
+    })
+}
+
+/// Lets the paused run of a ticket go on. `None` when none is paused.
+pub async fn resume(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Option<RunId>> {
+    let run = sqlx::query_scalar!(
+        "UPDATE run SET paused = false
+          WHERE ticket_id = $1 AND parent IS NULL AND paused AND state IN ('running', 'waiting') RETURNING id",
+        ticket.0
+    )
+    .fetch_optional(&mut *tx)
+    .await?
+    .map(RunId);
+    if let Some(run) = run {
+        wake(tx, run).await?;
+    }
+    Ok(run)
+}
+
+/// A runner lets go of a run that was paused under its hands.
+pub async fn rest(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'waiting', failures = 0, lease_owner = NULL, lease_until = NULL
+          WHERE id = $1 AND state = 'running' AND attempt = $2 AND paused",
+        lease.run.0,
+        lease.attempt,
+    )
+    .execute(tx)
+    .await?;
+    Ok(if done.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(LeaseLost)
+    })
+}
+
+/// Puts a leased run back at once: it was paused and resumed before its runner had let go of it.
+pub async fn requeue(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<()> {
+    let done = sqlx::query!(
+        "UPDATE run SET state = 'waiting', lease_owner = NULL, lease_until = NULL
+          WHERE id = $1 AND state = 'running' AND attempt = $2",
+        lease.run.0,
+        lease.attempt,
+    )
+    .execute(&mut *tx)
+    .await?;
+    if done.rows_affected() == 1 {
+        wake(tx, lease.run).await?;
+    }
+    Ok(())
+}
+
+/// What a person did to a run that is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Pause,
+    Stop,
+}
+
+/// Which of these runs a person paused or stopped.
+pub async fn words(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<Vec<(RunId, Word)>> {
+    let ids: Vec<Uuid> = leases.iter().map(|lease| lease.run.0).collect();
+    let rows = sqlx::query!(
+        "SELECT id, state FROM run WHERE id = ANY($1) AND (paused OR state = 'cancelled')",
+        &ids
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| match row.state.as_str() {
+            "cancelled" => (RunId(row.id), Word::Stop),
+            _ => (RunId(row.id), Word::Pause),
+        })
+        .collect())
+}
+
+/// The last words of a run that was stopped while its model wrote: nothing else may be appended to it any more.
+pub async fn append_to_stopped(pool: &PgPool, lease: &Lease, step: &StepKind) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO step (run_id, seq, kind)
+         SELECT r.id, coalesce((SELECT max(s.seq) FROM step s WHERE s.run_id = r.id), 0) + 1, $3
+           FROM run r WHERE r.id = $1 AND r.state = 'cancelled' AND r.attempt = $2",
+        lease.run.0,
+        lease.attempt,
+        Json(step) as _,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Why the run was stopped, as whoever stopped it said.
+pub async fn why_stopped(pool: &PgPool, run: RunId) -> sqlx::Result<String> {
+    let why = sqlx::query_scalar!("SELECT error FROM run WHERE id = $1", run.0)
+        .fetch_optional(pool)
+        .await?;
+    Ok(why.unwrap_or_default())
+}
