@@ -10,7 +10,7 @@ use deskhand_adapters::postgres::inbox::Intake;
 use deskhand_adapters::slack::SlackChat;
 use deskhand_adapters::zendesk::OurAuthor;
 use deskhand_core::facts::Prompt;
-use deskhand_core::port::{Chat, Desk, Model};
+use deskhand_core::port::{Chat, Desk, Model, Tools};
 use deskhand_core::skill::Skill;
 use deskhand_core::ticket::{Mode, Source};
 use sqlx::PgPool;
@@ -19,6 +19,8 @@ use tokio::sync::{Notify, RwLock};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::http::intake::Door;
+use crate::live::Live;
+use crate::models::{Make, Models};
 
 /// Everything that the parts share. Cheap to clone.
 #[derive(Clone)]
@@ -30,11 +32,13 @@ pub struct Inner {
     pub config: Config,
     pub pool: PgPool,
     pub clock: Clock,
-    pub model: Arc<dyn Model>,
-    /// Takes over when the model's provider is down; `None` hands the ticket to a person.
-    pub fallback: Option<Arc<dyn Model>>,
+    pub models: Models,
+    /// Replies while they are written.
+    pub live: Live,
     pub slack: Option<Arc<SlackChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+    /// Tools of servers outside, where the settings name some.
+    pub tools: Option<Arc<dyn Tools>>,
     pub skills: Skills,
     pub prompt: Prompt,
     /// Our own account at Zendesk, once it was asked for.
@@ -43,6 +47,8 @@ pub struct Inner {
     pub runs_ready: Notify,
     /// Wakes this process's dispatcher.
     pub effects_ready: Notify,
+    /// A person paused or stopped a run: whoever has it in hand looks at once.
+    pub run_words: Notify,
     pub door: Door,
     /// Set while shutting down: `/health/ready` says no.
     pub closing: std::sync::atomic::AtomicBool,
@@ -122,9 +128,13 @@ impl Skills {
 /// What the outside looks like; scenarios put their fakes here.
 pub struct Outside {
     pub model: Arc<dyn Model>,
-    pub fallback: Option<Arc<dyn Model>>,
+    /// What takes over when the model's provider is down, in order; after the last one a person.
+    pub substitutes: Vec<Arc<dyn Model>>,
+    /// Makes the model that an admin chooses by name.
+    pub make_model: Make,
     pub slack: Option<Arc<SlackChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+    pub tools: Option<Arc<dyn Tools>>,
 }
 
 impl App {
@@ -148,10 +158,11 @@ impl App {
             config,
             pool,
             clock,
-            model: outside.model,
-            fallback: outside.fallback,
+            models: Models::new(outside.model, outside.substitutes, outside.make_model),
+            live: Live::default(),
             slack: outside.slack,
             desks: outside.desks,
+            tools: outside.tools,
             skills,
             prompt: Prompt {
                 system,
@@ -160,6 +171,7 @@ impl App {
             zendesk_author: RwLock::new(OurAuthor::default()),
             runs_ready: Notify::new(),
             effects_ready: Notify::new(),
+            run_words: Notify::new(),
             door: Door::default(),
             closing: std::sync::atomic::AtomicBool::new(false),
             at_work: AtomicU32::new(0),
@@ -171,6 +183,13 @@ impl App {
     pub async fn mode(&self) -> sqlx::Result<Mode> {
         let set = deskhand_adapters::postgres::settings::get(&self.pool, "mode").await?;
         Ok(set.and_then(|mode| mode.parse().ok()).unwrap_or(self.config.mode))
+    }
+
+    /// Takes up what an admin chose at run time.
+    pub async fn learn_choices(&self) -> sqlx::Result<()> {
+        let model = deskhand_adapters::postgres::settings::get(&self.pool, "model").await?;
+        self.models.choose(model.as_deref());
+        Ok(())
     }
 
     pub async fn intake(&self) -> sqlx::Result<Intake> {
@@ -207,6 +226,7 @@ impl App {
     pub fn wake(&self) {
         self.runs_ready.notify_one();
         self.effects_ready.notify_one();
+        self.run_words.notify_waiters();
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 
 /// The system's clock, moved forward by an offset that is zero in production.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,11 @@ pub struct Clock {
 impl Clock {
     pub fn now(&self) -> DateTime<Utc> {
         Utc::now() + TimeDelta::milliseconds(self.offset.load(Ordering::Relaxed))
+    }
+
+    /// When the day began, UTC.
+    pub fn midnight(&self) -> DateTime<Utc> {
+        self.now().date_naive().and_time(NaiveTime::MIN).and_utc()
     }
 
     /// For the store: `None` in production, where the database's own clock counts.

@@ -1,6 +1,7 @@
 //! What the commands of `/triage` do, the same for every surface. They answer in text; a surface only shows it.
 
 mod look;
+mod steer;
 mod work;
 
 use std::fmt::Write;
@@ -16,6 +17,7 @@ use crate::people;
 use crate::worker::AnswerTo;
 use crate::worker::perform::resolve;
 use look::{grants, kb, list, list_approvals, list_runs, show_ticket, skills, status};
+use steer::{compact, model, pause, resume, set_model};
 use work::{fresh, release, set_mode, stop, take, triage};
 
 /// A command in somebody's words.
@@ -115,7 +117,9 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
             .await
         }
         Command::New(ticket) => on(app, ticket, async |id| fresh(app, id).await).await,
-        Command::Resume(ticket) => on(app, ticket, async |id| triage(app, actor, id, None).await).await,
+        Command::Resume(ticket) => on(app, ticket, async |id| resume(app, actor, id).await).await,
+        Command::Pause(ticket) => on(app, ticket, async |id| pause(app, actor, id).await).await,
+        Command::Compact(ticket) => on(app, ticket, async |id| compact(app, actor, id).await).await,
         Command::Stop(ticket) => on(app, ticket, async |id| stop(app, actor, id).await).await,
         Command::Take(ticket) => on(app, ticket, async |id| take(app, actor, id).await).await,
         Command::Release(ticket) => on(app, ticket, async |id| release(app, id).await).await,
@@ -125,8 +129,8 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
         Command::Status => status(app).await,
         Command::Approvals(which) => list_approvals(app, actor, *which).await,
         Command::Kb(query) => kb(app, query).await,
-        Command::Model(None) => Ok(format!("The model is {}.", app.model.name())),
-        Command::Model(Some(_)) => Ok("The model is set by DESKHAND_MODEL and a restart.".into()),
+        Command::Model(None) => Ok(model(app)),
+        Command::Model(Some(name)) => set_model(app, actor, name).await,
         Command::Skills => Ok(skills(app)),
         Command::Mcp => Ok("No tool servers are connected.".into()),
         Command::Grants(Grants::List) => grants(app).await,
@@ -136,9 +140,7 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
         }),
         Command::Mode(None) => Ok(format!("The mode is {}.", app.mode().await?)),
         Command::Mode(Some(mode)) => set_mode(app, actor, *mode).await,
-        Command::Pause(_) | Command::Compact(_) | Command::Helpers(_) => {
-            Ok("This version cannot do that yet. Use stop, new or take.".into())
-        }
+        Command::Helpers(_) => Ok("This version has no helpers yet.".into()),
     }
 }
 

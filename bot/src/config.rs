@@ -17,8 +17,10 @@ pub use value::ModelChoice;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
+use deskhand_core::budget::Prices;
 use deskhand_core::roster::Who;
 use deskhand_core::ticket::Mode;
 use layers::Layers;
@@ -39,6 +41,8 @@ pub struct Config {
     pub deployment: String,
     pub log_format: LogFormat,
     pub model: ModelChoice,
+    /// What takes over when the model's provider is down, in order; after the last one a person.
+    pub fallback: Vec<ModelChoice>,
     pub mode: Mode,
     /// How many runs this process works on at the same time.
     pub runners: usize,
@@ -56,6 +60,8 @@ pub struct Config {
     pub zendesk: Option<ZendeskConfig>,
     pub anthropic: ProviderConfig,
     pub openai: ProviderConfig,
+    /// What a million tokens cost, by the model's whole name.
+    pub prices: Arc<Prices>,
     /// By the tool that an action comes from.
     pub approvals: BTreeMap<String, ApprovalRule>,
     pub categories: BTreeMap<String, Category>,
@@ -87,6 +93,15 @@ pub struct Limits {
     pub max_steps: u32,
     /// Tokens of one run, in and out.
     pub max_tokens: u64,
+    /// Cost of one run, in millionths of the price table's currency.
+    pub max_cost: Option<u64>,
+    /// Tokens and cost of all runs from midnight to midnight, UTC.
+    pub day_tokens: Option<u64>,
+    pub day_cost: Option<u64>,
+    /// A request that is longer is shortened by a summary of its older turns, in tokens.
+    pub compact_above: u64,
+    /// A tool's result that is longer is shown with head and tail, in characters.
+    pub max_tool_result: usize,
     /// How long a ticket is left alone after a comment, so that a burst becomes one run.
     pub quiet_time: Duration,
     /// How long a runner may be silent before its run is given to another one.
@@ -151,6 +166,7 @@ impl Config {
             log_format: optional(l, "DESKHAND_LOG_FORMAT", |text| value::word(text, &["text", "json"]))?
                 .unwrap_or(LogFormat::Text),
             model: optional(l, "DESKHAND_MODEL", str::parse)?.unwrap_or(ModelChoice::Offline),
+            fallback: optional(l, "DESKHAND_FALLBACK", value::models)?.unwrap_or_else(|| vec![ModelChoice::Offline]),
             mode: optional(l, "DESKHAND_MODE", |text| value::word(text, &["shadow", "ask", "auto"]))?
                 .unwrap_or(Mode::Ask),
             runners: whole_number(l, "DESKHAND_RUNNERS", 1, 256)?.unwrap_or(4),
@@ -162,6 +178,11 @@ impl Config {
             limits: Limits {
                 max_steps: whole_number(l, "DESKHAND_MAX_STEPS", 1, 1000)?.unwrap_or(40),
                 max_tokens: whole_number(l, "DESKHAND_MAX_TOKENS", 1000, 1_000_000_000)?.unwrap_or(1_000_000),
+                max_cost: optional(l, "DESKHAND_MAX_COST", value::money)?,
+                day_tokens: whole_number(l, "DESKHAND_DAY_TOKENS", 1000, 1_000_000_000_000)?,
+                day_cost: optional(l, "DESKHAND_DAY_COST", value::money)?,
+                compact_above: whole_number(l, "DESKHAND_COMPACT_ABOVE", 8000, 10_000_000)?.unwrap_or(60_000),
+                max_tool_result: whole_number(l, "DESKHAND_MAX_TOOL_RESULT", 1000, 1_000_000)?.unwrap_or(12_000),
                 quiet_time: optional(l, "DESKHAND_QUIET_TIME", value::duration)?.unwrap_or(Duration::from_secs(5)),
                 lease: optional(l, "DESKHAND_LEASE", value::some_time)?.unwrap_or(Duration::from_secs(60)),
                 approval_expiry: optional(l, "DESKHAND_APPROVAL_EXPIRY", value::expiry)?
@@ -171,6 +192,7 @@ impl Config {
             zendesk: service::zendesk(l)?,
             anthropic: service::anthropic(l)?,
             openai: service::openai(l)?,
+            prices: Arc::new(tables::prices(l)?),
             approvals: tables::approvals(l)?,
             categories: tables::categories(l, &teams)?,
             teams,
@@ -203,6 +225,14 @@ impl Config {
                 "A provider's key is set, but DESKHAND_MODEL names no model of it: the offline model works.".into(),
             );
         }
+        let priced =
+            |model: &ModelChoice| *model == ModelChoice::Offline || self.prices.contains_key(&model.to_string());
+        if (self.limits.max_cost.is_some() || self.limits.day_cost.is_some()) && !priced(&self.model) {
+            let model = &self.model;
+            remarks.push(format!(
+                "A ceiling of cost is set, but [prices] has no \"{model}\": its requests count as free."
+            ));
+        }
         if self.approvers.is_empty() && self.approvals.values().all(|rule| rule.approvers.is_none()) {
             remarks.push("DESKHAND_APPROVERS is empty: nobody may decide, and everything that asks will wait.".into());
         }
@@ -213,11 +243,18 @@ impl Config {
     }
 
     fn refuse_model_without_key(&self) -> Result<(), ConfigError> {
+        for model in &self.fallback {
+            self.refuse_without_key("DESKHAND_FALLBACK", model)?;
+        }
+        self.refuse_without_key("DESKHAND_MODEL", &self.model)
+    }
+
+    fn refuse_without_key(&self, setting: &str, model: &ModelChoice) -> Result<(), ConfigError> {
         let needs = |name: &str, more: &str| {
-            let why = format!("is {}, but {name} is not set{more}", self.model);
-            Err(ConfigError::new("DESKHAND_MODEL", why))
+            let why = format!("is {model}, but {name} is not set{more}");
+            Err(ConfigError::new(setting, why))
         };
-        match &self.model {
+        match model {
             ModelChoice::Anthropic(_) if self.anthropic.api_key.is_none() => needs("ANTHROPIC_API_KEY", ""),
             ModelChoice::OpenAi(_) if self.openai.api_key.is_none() && self.openai.base_url == service::OPENAI => {
                 needs(

@@ -8,6 +8,8 @@ pub mod config;
 pub mod decisions;
 pub mod http;
 pub mod kept;
+pub mod live;
+pub mod models;
 pub mod outside;
 pub mod people;
 pub mod worker;

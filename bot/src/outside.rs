@@ -15,14 +15,28 @@ use url::Url;
 use crate::app::{App, Outside};
 use crate::clock::Clock;
 use crate::config::{Config, ModelChoice};
+use crate::models::Make;
 
 /// Clients for everything that the settings name. Nothing is called yet.
 pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
     let offline: Arc<dyn Model> = Arc::new(Offline::new(offline_model(config)));
-    let (model, fallback) = match &config.model {
-        ModelChoice::Offline => (offline, None),
-        ModelChoice::Anthropic(name) => (anthropic(config, name)?, Some(offline)),
-        ModelChoice::OpenAi(name) => (openai(config, name)?, Some(offline)),
+    let make = |config: &Config, offline: &Arc<dyn Model>, choice: &ModelChoice| match choice {
+        ModelChoice::Offline => Ok(Arc::clone(offline)),
+        ModelChoice::Anthropic(name) => anthropic(config, name),
+        ModelChoice::OpenAi(name) => openai(config, name),
+    };
+    let model = make(config, &offline, &config.model)?;
+    let substitutes = config
+        .fallback
+        .iter()
+        .map(|choice| make(config, &offline, choice))
+        .collect::<anyhow::Result<_>>()?;
+    let make_model: Make = {
+        let config = config.clone();
+        Arc::new(move |name| {
+            let choice: ModelChoice = name.parse().map_err(|why| anyhow::anyhow!("The model {why}."))?;
+            make(&config, &offline, &choice)
+        })
     };
     let slack = config.slack.as_ref().map(|slack| {
         let mut settings = slack::Settings::new(slack.bot_token.clone());
@@ -39,9 +53,11 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
     }
     Ok(Outside {
         model,
-        fallback,
+        substitutes,
+        make_model,
         slack,
         desks,
+        tools: None,
     })
 }
 

@@ -3,6 +3,7 @@
 //! Each has a `tick` that does what is ready now and says how much that was, and a `work` that ticks for ever.
 
 pub mod commit;
+pub mod control;
 pub mod dispatcher;
 pub mod facts;
 pub mod perform;
@@ -12,6 +13,7 @@ pub mod sweeper;
 mod chat_out;
 mod desk_out;
 mod show;
+mod think;
 
 pub use chat_out::AnswerTo;
 

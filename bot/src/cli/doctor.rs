@@ -124,10 +124,9 @@ async fn model(app: &App) -> Finding {
         ModelChoice::Offline => return good("model", "offline: no provider is needed"),
         ModelChoice::Anthropic(name) | ModelChoice::OpenAi(name) => name,
     };
-    match app.model.offered().await {
-        Ok(offered) if offered.iter().any(|one| one == name) => {
-            good("model", format!("{} is offered", app.model.name()))
-        }
+    let model = app.models.first();
+    match model.offered().await {
+        Ok(offered) if offered.iter().any(|one| one == name) => good("model", format!("{} is offered", model.name())),
         Ok(offered) if offered.is_empty() => bad("model", "the provider offers no models to this key"),
         Ok(offered) => {
             let few: Vec<&str> = offered.iter().map(String::as_str).take(8).collect();

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use deskhand_adapters::postgres::search::{self, Kind};
 use deskhand_adapters::postgres::tickets::{self, Filter};
-use deskhand_adapters::postgres::{approvals, inbox, outbox, runs, settings};
+use deskhand_adapters::postgres::{approvals, inbox, outbox, runs, settings, spend};
 use deskhand_core::approval::{Actor, ApprovalState};
+use deskhand_core::budget;
 use deskhand_core::command::{self, Which};
 use deskhand_core::id::TicketId;
 use deskhand_core::roster::Membership;
@@ -158,7 +159,7 @@ pub(super) async fn list(app: &App, filter: &command::Filter) -> anyhow::Result<
 }
 
 pub(super) async fn status(app: &App) -> anyhow::Result<String> {
-    let mut text = format!("Mode {}, model {}.", app.mode().await?, app.model.name());
+    let mut text = format!("Mode {}, model {}.", app.mode().await?, app.models.first().name());
     let counts = runs::counts(&app.pool).await?;
     let counts: Vec<String> = counts.into_iter().map(|(state, n)| format!("{n} {state}")).collect();
     let _ = write!(
@@ -170,6 +171,22 @@ pub(super) async fn status(app: &App) -> anyhow::Result<String> {
             counts.join(", ")
         }
     );
+    for (provider, until) in app.models.resting(app.clock.now()) {
+        let _ = write!(
+            text,
+            "\n{provider} does not answer and is left alone until {}.",
+            until.format("%H:%M:%S UTC")
+        );
+    }
+    let today = spend::since(&app.pool, app.clock.midnight()).await?;
+    if today.tokens > 0 {
+        let cost = if today.micros > 0 {
+            format!(" for {}", budget::money(today.micros))
+        } else {
+            String::new()
+        };
+        let _ = write!(text, "\nToday: {} tokens{cost}.", today.tokens);
+    }
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();
     let _ = write!(text, "\nApprovals that wait: {open}.");
     let effects = outbox::list(&app.pool, None).await?;

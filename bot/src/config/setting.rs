@@ -42,6 +42,7 @@ pub const SETTINGS: &[Setting] = &[
     open("DESKHAND_DEPLOYMENT", "", "deployment"),
     open("DESKHAND_LOG_FORMAT", "", "log_format"),
     open("DESKHAND_MODEL", "", "model"),
+    open("DESKHAND_FALLBACK", "", "fallback"),
     open("DESKHAND_MODE", "", "mode"),
     open("DESKHAND_RUNNERS", "", "runners"),
     open("DESKHAND_SKILLS", "", "skills"),
@@ -51,6 +52,11 @@ pub const SETTINGS: &[Setting] = &[
     open("DESKHAND_ADMINS", "", "admins"),
     open("DESKHAND_MAX_STEPS", "limits", "max_steps"),
     open("DESKHAND_MAX_TOKENS", "limits", "max_tokens"),
+    open("DESKHAND_MAX_COST", "limits", "max_cost"),
+    open("DESKHAND_DAY_TOKENS", "limits", "day_tokens"),
+    open("DESKHAND_DAY_COST", "limits", "day_cost"),
+    open("DESKHAND_COMPACT_ABOVE", "limits", "compact_above"),
+    open("DESKHAND_MAX_TOOL_RESULT", "limits", "max_tool_result"),
     open("DESKHAND_QUIET_TIME", "limits", "quiet_time"),
     open("DESKHAND_LEASE", "limits", "lease"),
     open("DESKHAND_APPROVAL_EXPIRY", "limits", "approval_expiry"),
@@ -70,7 +76,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// Tables of the file whose keys are the house's own words.
-pub(super) const FREE_TABLES: &[&str] = &["approvals", "categories", "teams"];
+pub(super) const FREE_TABLES: &[&str] = &["approvals", "categories", "prices", "teams"];
 
 /// The setting with this key in the file.
 pub(super) fn in_file(table: &str, key: &str) -> Option<&'static Setting> {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use deskhand_core::budget::{Price, Prices};
 use deskhand_core::near;
 use deskhand_core::roster::Who;
 
 use super::layers::{Layers, as_text};
-use super::{ConfigError, value};
+use super::{ConfigError, ModelChoice, value};
 
 /// Who decides one kind of action, where, and until when. `None` means as everywhere else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,6 +97,42 @@ pub(super) fn approvals(layers: &Layers<'_>) -> Result<BTreeMap<String, Approval
         rules.insert(action.clone(), rule);
     }
     Ok(rules)
+}
+
+/// What models cost, by their whole names: `[prices."anthropic:claude-sonnet-4-5"]`.
+pub(super) fn prices(layers: &Layers<'_>) -> Result<Prices, ConfigError> {
+    const KEYS: &[&str] = &["cache_read", "cache_write", "input", "output"];
+    let mut prices = Prices::new();
+    for (model, value) in entries(layers, "prices")? {
+        let place = |key: &str| layers.place(&format!("prices.\"{model}\""), key);
+        if let Err(why) = model.parse::<ModelChoice>() {
+            let why = format!("{why}; write the whole name in quotes, like [prices.\"anthropic:<name>\"]");
+            return Err(ConfigError::new(layers.place("prices", model), why));
+        }
+        let Some(table) = value.as_table() else {
+            let why = "is not a table with input and output";
+            return Err(ConfigError::new(layers.place("prices", model), why));
+        };
+        let mut price = Price::default();
+        for (key, value) in table {
+            let amount = value
+                .as_float()
+                .or_else(|| value.as_integer().map(|whole| whole as f64));
+            let Some(amount) = amount.filter(|amount| (0.0..1e6).contains(amount)) else {
+                let why = "is not a price of a million tokens, like 3.0";
+                return Err(ConfigError::new(place(key), why));
+            };
+            match key.as_str() {
+                "input" => price.input = amount,
+                "output" => price.output = amount,
+                "cache_read" => price.cache_read = amount,
+                "cache_write" => price.cache_write = amount,
+                _ => return Err(ConfigError::unknown(place(key), near::nearest(key, KEYS))),
+            }
+        }
+        prices.insert(model.clone(), price);
+    }
+    Ok(prices)
 }
 
 /// The house's teams; its own ones take the place of the built-in ones, all or none, since a team that does not exist

@@ -97,6 +97,28 @@ pub(super) fn expiry(text: &str) -> Result<Option<Duration>, String> {
     }
 }
 
+/// Models in the order in which they take over; `human` (or nothing after it) leaves the ticket to a person.
+pub(super) fn models(text: &str) -> Result<Vec<ModelChoice>, String> {
+    let mut models = Vec::new();
+    for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+        if entry.eq_ignore_ascii_case("human") {
+            return Ok(models);
+        }
+        models.push(entry.parse()?);
+    }
+    Ok(models)
+}
+
+/// An amount like `2.50`, in millionths.
+pub(super) fn money(text: &str) -> Result<u64, String> {
+    let wrong = || not(text, "an amount like 2.50", None);
+    let amount: f64 = text.parse().map_err(|_| wrong())?;
+    if !(amount > 0.0 && amount <= 1e9) {
+        return Err(wrong());
+    }
+    Ok((amount * 1e6).round() as u64)
+}
+
 /// Entries apart by commas; white space between them is fine as well.
 pub(super) fn people(text: &str) -> Result<Vec<Who>, String> {
     text.split([',', ' ', '\n', '\t'])

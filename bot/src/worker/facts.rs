@@ -1,10 +1,12 @@
 //! Reading what is true now, for `next`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use deskhand_adapters::postgres::runs::Lease;
-use deskhand_adapters::postgres::{approvals, articles, outbox, settings, tickets};
+use deskhand_adapters::postgres::{approvals, articles, outbox, settings, spend, tickets};
 use deskhand_core::approval::{Actor, ApprovalState};
+use deskhand_core::budget::{Budget, Ceiling, Spent};
 use deskhand_core::effect::{EditChange, Effect};
 use deskhand_core::facts::{ApprovalFact, Facts, Limits, Standing};
 use deskhand_core::id::{ArticleId, RunId, TicketId};
@@ -64,6 +66,7 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
             standing,
         });
     }
+    let outside = app.tools.as_ref().map_or_else(|| [].into(), |tools| tools.offered());
     let (links, ids) = mentioned(transcript, &approvals);
     let articles: BTreeMap<ArticleId, _> = articles::some(&app.pool, &ids)
         .await?
@@ -83,11 +86,36 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
         mode: app.mode().await?.min(of.mode),
         limits: Limits {
             max_steps: app.config.limits.max_steps,
-            max_tokens: app.config.limits.max_tokens,
+            compact_above_tokens: app.config.limits.compact_above,
+            ..Limits::default()
         },
+        budget: budget(app).await?,
         articles,
         known_links,
         prompt: app.prompt.clone(),
+        outside,
+    })
+}
+
+/// The ceilings, and what the day has cost so far where it has one.
+async fn budget(app: &App) -> sqlx::Result<Budget> {
+    let limits = &app.config.limits;
+    let day = Ceiling {
+        tokens: limits.day_tokens,
+        micros: limits.day_cost,
+    };
+    let today = match day.is_set() {
+        true => spend::since(&app.pool, app.clock.midnight()).await?,
+        false => Spent::default(),
+    };
+    Ok(Budget {
+        run: Ceiling {
+            tokens: Some(limits.max_tokens),
+            micros: limits.max_cost,
+        },
+        day,
+        today,
+        prices: Arc::clone(&app.config.prices),
     })
 }
 
@@ -118,9 +146,9 @@ fn mentioned(transcript: &Transcript, approvals: &[ApprovalFact]) -> (Vec<String
     let mut found = BTreeSet::new();
     let mut ids = BTreeSet::new();
     for (_, call) in transcript.open_calls() {
-        match tool::read(call) {
-            Ok((_, Use::Reply(args))) => found.extend(links::links(&args.text)),
-            Ok((_, Use::Edit(args))) => {
+        match tool::read(call, &[]) {
+            Ok(Use::Reply(args)) => found.extend(links::links(&args.text)),
+            Ok(Use::Edit(args)) => {
                 found.extend(links::links(&args.new_text));
                 ids.insert(ArticleId(args.article_id.trim().to_owned()));
             }

@@ -1,17 +1,21 @@
 //! Performing read-only calls: from the store to an outcome. A failing tool is an outcome, never an error.
 
-use deskhand_adapters::postgres::articles;
+use deskhand_adapters::postgres::runs::Lease;
 use deskhand_adapters::postgres::search::{self, Kind};
 use deskhand_adapters::postgres::tickets::{self, Filter};
+use deskhand_adapters::postgres::{articles, artifacts};
 use deskhand_core::article::ArticleState;
 use deskhand_core::command::TicketRef;
+use deskhand_core::context;
 use deskhand_core::facts::Facts;
 use deskhand_core::fence;
 use deskhand_core::id::{ArticleId, TicketId};
 use deskhand_core::next::Looking;
+use deskhand_core::port::ToolsError;
 use deskhand_core::step::{Outcome, StepKind};
 use deskhand_core::ticket::Author;
 use deskhand_core::tool::lookup::{self, Look};
+use deskhand_core::tool::outside::ToolUse;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -27,6 +31,22 @@ pub async fn looks(app: &App, facts: &Facts, looks: &[Looking]) -> Vec<StepKind>
         steps.extend(join_all(some.iter().map(|looking| perform(app, facts, looking))).await);
     }
     steps
+}
+
+/// Outcomes that are longer than a model should read at once: the whole is kept, and head and tail are shown.
+pub async fn shortened(app: &App, lease: &Lease, steps: Vec<StepKind>) -> anyhow::Result<Vec<StepKind>> {
+    let mut out = Vec::with_capacity(steps.len());
+    for mut step in steps {
+        if let StepKind::Outcome { call, outcome } = &mut step {
+            let id = artifacts::id(lease.run, *call);
+            if let Some(short) = context::shorten(&outcome.text, app.config.limits.max_tool_result, &id) {
+                artifacts::put(&app.pool, &id, lease.ticket, lease.run, &outcome.text).await?;
+                outcome.text = short;
+            }
+        }
+        out.push(step);
+    }
+    Ok(out)
 }
 
 async fn perform(app: &App, facts: &Facts, looking: &Looking) -> StepKind {
@@ -68,7 +88,29 @@ async fn look(app: &App, facts: &Facts, look: &Look) -> sqlx::Result<Outcome> {
             Ok(Outcome::ok(json!({ "articles": articles }).to_string()).with(details))
         }
         Look::ReadArticle(args) => read_article(app, args.article_id.trim()).await,
+        Look::ReadArtifact(args) => read_artifact(app, facts.ticket.id, args).await,
         Look::LoadSkill(args) => Ok(load_skill(app, args.name.trim())),
+        Look::Outside(used) => Ok(outside(app, used).await),
+    }
+}
+
+/// Calls a tool of a server outside. Its words are fenced: whoever runs the server, they are no instruction to the model.
+pub async fn outside(app: &App, used: &ToolUse) -> Outcome {
+    let Some(tools) = &app.tools else {
+        return Outcome::failed(format!("{} is not offered any more; go on without it.", used.tool));
+    };
+    match tools.call(used).await {
+        Ok(mut outcome) => {
+            outcome.text = fence::fenced(&outcome.text);
+            outcome
+        }
+        Err(ToolsError::NotCalled { why }) => Outcome::failed(format!("{} was not called: {why}.", used.tool)),
+        Err(ToolsError::Unknown { why }) => Outcome::failed(format!(
+            "{} gave no result ({why}): the call may or may not have taken effect. Look whether it did before you call \
+             it again, or leave it to a person with a note.",
+            used.tool
+        ))
+        .with(json!({ "interrupted": true })),
     }
 }
 
@@ -206,6 +248,18 @@ async fn read_article(app: &App, id: &str) -> sqlx::Result<Outcome> {
                        "revision": article.revision, "body": article.body });
     let details = json!({ "article": article.id, "revision": article.revision, "title": article.title });
     Ok(Outcome::ok(text.to_string()).with(details))
+}
+
+/// A part of a text that was shortened before; a little less than would be shortened again.
+async fn read_artifact(app: &App, ticket: TicketId, args: &lookup::ReadArtifact) -> sqlx::Result<Outcome> {
+    let id = args.artifact.trim();
+    let Some(text) = artifacts::get(&app.pool, ticket, id).await? else {
+        let shown: String = id.chars().take(60).collect();
+        let text = format!("No artifact \"{shown}\" on this ticket: its id stands where something was left out.");
+        return Ok(Outcome::failed(text));
+    };
+    let length = app.config.limits.max_tool_result.saturating_sub(300).max(200);
+    Ok(Outcome::ok(context::window(&text, args.offset, length)))
 }
 
 fn load_skill(app: &App, name: &str) -> Outcome {

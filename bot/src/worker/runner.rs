@@ -1,31 +1,32 @@
 //! The runner: claims runs, and does what `next` says until it yields. It holds no state that is not in the database:
 //! killed at any point, another runner goes on from the last step.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
+use deskhand_adapters::postgres::runs::{self, Lease, Word};
 use deskhand_adapters::postgres::tickets;
-use deskhand_core::id::RunId;
-use deskhand_core::model::ModelRequest;
-use deskhand_core::next::{Next, next};
-use deskhand_core::port::{ModelError, PortError};
+use deskhand_core::next::{Next, Starting, next};
+use deskhand_core::port::PortError;
 use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::step::StepKind;
 use deskhand_core::transcript::Transcript;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{commit, facts, perform};
+use super::commit::{self, Done};
+use super::control::{Hand, Reins};
+use super::think::{self, Asked};
+use super::{facts, perform};
 use crate::app::App;
 
-/// How often a run may fail in a row before the fallback takes over, and then before it fails for good.
-const PATIENCE: i32 = 4;
-const GIVE_UP: i32 = 8;
+/// How often a run may fail in a row before it fails for good.
+pub(super) const GIVE_UP: i32 = 8;
+/// How long another replica's choice of a model may go unheard.
+const LEARN: Duration = Duration::from_secs(2);
 
 /// How a pursuit left its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,33 +40,41 @@ pub enum Left {
 
 /// Claims what is ready, up to the runners' number, and works it to its next yield. Gives how many runs that were.
 pub async fn tick(app: &App) -> anyhow::Result<usize> {
+    app.learn_choices().await?;
     let most = i64::try_from(app.config.runners).unwrap_or(1);
     let lease = app.config.limits.lease.as_secs_f64();
     let (leases, _) = runs::claim(&app.pool, "tick", most, lease, 0, app.clock.moved()).await?;
     let count = leases.len();
-    // A set, so that whoever gives up on the tick takes its work with it.
-    let mut at_work = JoinSet::new();
+    let hand = Hand::default();
+    // Sets, so that whoever gives up on the tick takes its work with it.
+    let (mut at_work, mut listening) = (JoinSet::new(), JoinSet::new());
     for lease in leases {
-        let app = app.clone();
-        at_work.spawn(async move { pursue_and_log(&app, &lease).await });
+        let (app, (reins, _)) = (app.clone(), hand.take(&lease));
+        at_work.spawn(async move { pursue_and_log(&app, &lease, reins).await });
     }
+    listening.spawn(hand.listen(app.clone()));
     while at_work.join_next().await.is_some() {}
     Ok(count)
 }
-
-/// Leases of this process, renewed together.
-type Held = Arc<Mutex<HashMap<RunId, (Lease, CancellationToken)>>>;
 
 /// Works until it is cancelled; runs at work are then put back by their leases.
 pub async fn work(app: App, cancel: CancellationToken) {
     let owner = uuid::Uuid::now_v7().to_string();
     let lease_seconds = app.config.limits.lease.as_secs_f64();
     let slots = Arc::new(Semaphore::new(app.config.runners));
-    let held: Held = Held::default();
+    let hand = Hand::default();
     let tracker = TaskTracker::new();
-    tracker.spawn(renew(app.clone(), Arc::clone(&held), cancel.clone()));
+    tracker.spawn(hand.clone().renew(app.clone(), cancel.clone()));
+    let listening = tokio::spawn(hand.clone().listen(app.clone()));
     let mut mark = Mark::default();
+    let mut learned: Option<Instant> = None;
     while !cancel.is_cancelled() {
+        if learned.is_none_or(|at| at.elapsed() > LEARN) {
+            learned = Some(Instant::now());
+            if let Err(error) = app.learn_choices().await {
+                tracing::warn!(%error, "the chosen model could not be read; trying again");
+            }
+        }
         // Interest is registered before looking, so that nothing that becomes ready in between is missed.
         let woken = app.runs_ready.notified();
         let free = i64::try_from(slots.available_permits()).unwrap_or(1);
@@ -90,16 +99,17 @@ pub async fn work(app: App, cancel: CancellationToken) {
             let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
                 break;
             };
-            let (app, held, stop) = (app.clone(), Arc::clone(&held), cancel.child_token());
-            held.lock().await.insert(lease.run, (lease.clone(), stop.clone()));
+            let (app, hand) = (app.clone(), hand.clone());
+            let (reins, lost) = hand.take(&lease);
             tracker.spawn(async move {
                 app.at_work.fetch_add(1, Ordering::Relaxed);
+                let run = lease.run;
                 tokio::select! {
-                    () = pursue_and_log(&app, &lease) => {}
+                    () = pursue_and_log(&app, &lease, reins) => {}
                     // The lease is gone or the process ends: what was not appended never happened.
-                    () = stop.cancelled() => {}
+                    () = lost.let_go() => {}
                 }
-                held.lock().await.remove(&lease.run);
+                hand.drop(run);
                 app.at_work.fetch_sub(1, Ordering::Relaxed);
                 drop(slot);
                 app.runs_ready.notify_one();
@@ -113,8 +123,10 @@ pub async fn work(app: App, cancel: CancellationToken) {
             }
         }
     }
+    hand.let_go_of_all();
     tracker.close();
     tracker.wait().await;
+    listening.abort();
 }
 
 /// The low-water mark on the queue's numbers, with a margin for transactions that commit late, forgotten every few
@@ -122,7 +134,7 @@ pub async fn work(app: App, cancel: CancellationToken) {
 #[derive(Debug, Default)]
 struct Mark {
     lowest: i64,
-    since: Option<std::time::Instant>,
+    since: Option<Instant>,
 }
 
 impl Mark {
@@ -132,7 +144,7 @@ impl Mark {
     fn above(&mut self) -> i64 {
         if self.since.is_none_or(|since| since.elapsed() > Self::FORGET) {
             self.lowest = 0;
-            self.since = Some(std::time::Instant::now());
+            self.since = Some(Instant::now());
         }
         (self.lowest - Self::MARGIN).max(0)
     }
@@ -146,33 +158,8 @@ impl Mark {
     }
 }
 
-async fn renew(app: App, held: Held, cancel: CancellationToken) {
-    let every = app.config.limits.lease / 3;
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(every) => {}
-            () = cancel.cancelled() => return,
-        }
-        let leases: Vec<Lease> = held.lock().await.values().map(|(lease, _)| lease.clone()).collect();
-        if leases.is_empty() {
-            continue;
-        }
-        match runs::renew(&app.pool, &leases, app.config.limits.lease.as_secs_f64()).await {
-            Ok(kept) => {
-                let held = held.lock().await;
-                for lease in leases.iter().filter(|lease| !kept.contains(&lease.run)) {
-                    if let Some((_, stop)) = held.get(&lease.run).filter(|(now, _)| now == lease) {
-                        stop.cancel();
-                    }
-                }
-            }
-            Err(error) => tracing::warn!(%error, "leases could not be renewed; trying again"),
-        }
-    }
-}
-
-async fn pursue_and_log(app: &App, lease: &Lease) {
-    match pursue(app, lease).await {
+async fn pursue_and_log(app: &App, lease: &Lease, reins: Reins) {
+    match pursue(app, lease, reins).await {
         Ok(left) => tracing::debug!(run.id = %lease.run, ticket = %lease.ticket, ?left, "run left"),
         Err(error) => {
             tracing::error!(run.id = %lease.run, ticket = %lease.ticket, error = format!("{error:#}"), "run failed");
@@ -189,7 +176,7 @@ async fn pursue_and_log(app: &App, lease: &Lease) {
     app.wake();
 }
 
-fn backoff(failures: i32, retry_after: Option<Duration>, policy: &RetryPolicy) -> Duration {
+pub(super) fn backoff(failures: i32, retry_after: Option<Duration>, policy: &RetryPolicy) -> Duration {
     let attempt = u32::try_from(failures).unwrap_or(0) + 1;
     retry::delay(attempt, fraction(), retry_after, policy).unwrap_or(policy.cap)
 }
@@ -201,8 +188,8 @@ pub(super) fn fraction() -> f64 {
     )) / 65_535.0
 }
 
-/// Does what `next` says until the run yields.
-pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
+/// Does what `next` says until the run yields, or until a person pauses or stops it.
+pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Result<Left> {
     let mut lease = lease.clone();
     if let Some(left) = read_from_desk(app, &mut lease).await? {
         return Ok(left);
@@ -210,38 +197,96 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
     let lease = &lease;
     if runs::has_no_news(&app.pool, lease.run).await? {
         return Ok(match commit::finish_idle(app, lease).await? {
-            commit::Done::Yes | commit::Done::Moved => Left::Finished,
-            commit::Done::Lost => Left::LeaseLost,
+            Done::Yes | Done::Moved => Left::Finished,
+            Done::Lost => Left::LeaseLost,
         });
     }
-    let mut transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?);
+    let mut transcript = runs::transcript(&app.pool, lease.run).await?;
     loop {
+        if let Some(word) = reins.word() {
+            return heed(app, lease, &mut transcript, word, None).await;
+        }
         let facts = facts::read(app, lease.into(), &transcript).await?;
         let done = match next(&transcript, &facts) {
-            Next::AskModel(request) => match ask(app, lease, &request).await? {
-                Asked::Steps(steps) => commit::append(app, lease, &mut transcript, steps).await?,
+            Next::AskModel(request) => match think::ask(app, lease, &mut reins, &transcript, &facts, &request).await? {
+                Asked::Steps(steps) => commit::replied(app, lease, &mut transcript, &facts, steps).await?,
+                Asked::Pulled(word, text) => return heed(app, lease, &mut transcript, word, Some(text)).await,
                 Asked::Later(left) => return Ok(left),
             },
+            Next::Compact(compacting) => {
+                let step = think::compact(app, lease, &mut reins, *compacting).await;
+                commit::replied(app, lease, &mut transcript, &facts, vec![step]).await?
+            }
             Next::Look(looks) => {
                 let steps = perform::looks(app, &facts, &looks).await;
+                let steps = perform::shortened(app, lease, steps).await?;
                 commit::append(app, lease, &mut transcript, steps).await?
             }
             Next::Record(record) => commit::record(app, lease, &mut transcript, record).await?,
             Next::Wait(wait) => match commit::wait(app, lease, &transcript, &facts, wait).await? {
-                commit::Done::Yes => return Ok(Left::Waiting),
+                Done::Yes => return Ok(Left::Waiting),
                 other => other,
             },
+            Next::Start(starting) => start(app, lease, &mut transcript, &starting).await?,
             Next::Send(sending) => commit::send(app, lease, &mut transcript, &facts, sending).await?,
             Next::Finish(finish) => match commit::finish(app, lease, &transcript, &facts, finish).await? {
-                commit::Done::Yes => return Ok(Left::Finished),
+                Done::Yes => return Ok(Left::Finished),
                 other => other,
             },
         };
         match done {
-            commit::Done::Yes => {}
+            Done::Yes => {}
             // Something was said or changed meanwhile, an instruction for one: all is read again.
-            commit::Done::Moved => transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?),
-            commit::Done::Lost => return Ok(Left::LeaseLost),
+            Done::Moved => transcript = runs::transcript(&app.pool, lease.run).await?,
+            Done::Lost => return Ok(Left::LeaseLost),
+        }
+    }
+}
+
+/// A person's word ends the pursuit. What the model had written by then is kept and shown as partial; calls in it are not
+/// run.
+async fn heed(
+    app: &App,
+    lease: &Lease,
+    transcript: &mut Transcript,
+    word: Word,
+    written: Option<String>,
+) -> anyhow::Result<Left> {
+    match word {
+        Word::Pause => {
+            let why = "paused by a person".to_owned();
+            let step = written.map(|text| StepKind::Partial { text, why });
+            Ok(match commit::rest(app, lease, transcript, step).await? {
+                Done::Yes => Left::Waiting,
+                // It was resumed before it had come to rest: whoever claims it next goes on.
+                Done::Moved => Left::PutBack,
+                Done::Lost => Left::LeaseLost,
+            })
+        }
+        Word::Stop => {
+            if let Some(text) = written {
+                let why = runs::why_stopped(&app.pool, lease.run).await?;
+                runs::append_to_stopped(&app.pool, lease, &StepKind::Partial { text, why }).await?;
+            }
+            Ok(Left::LeaseLost)
+        }
+    }
+}
+
+/// A call of a tool outside. Its started step stands before anything is called, so that whoever takes the run up after a
+/// crash knows of it; its outcome is written even where an instruction came in between.
+async fn start(app: &App, lease: &Lease, transcript: &mut Transcript, starting: &Starting) -> anyhow::Result<Done> {
+    let begun = commit::start(app, lease, transcript, starting).await?;
+    if begun != Done::Yes {
+        return Ok(begun);
+    }
+    let outcome = perform::outside(app, &starting.used).await;
+    let call = starting.call;
+    let steps = perform::shortened(app, lease, vec![StepKind::Outcome { call, outcome }]).await?;
+    loop {
+        match commit::append(app, lease, transcript, steps.clone()).await? {
+            Done::Moved => *transcript = runs::transcript(&app.pool, lease.run).await?,
+            done => return Ok(done),
         }
     }
 }
@@ -287,68 +332,6 @@ async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<L
                 commit::failed(app, lease.ticket, &why).await;
             }
             Ok(Some(Left::PutBack))
-        }
-    }
-}
-
-enum Asked {
-    Steps(Vec<StepKind>),
-    Later(Left),
-}
-
-/// Asks the model. A failure that may pass puts the run back for later; after the last attempt, and at once for one that
-/// will not pass, the fallback takes over and the ticket says so.
-async fn ask(app: &App, lease: &Lease, request: &ModelRequest) -> anyhow::Result<Asked> {
-    let model = &app.model;
-    let error = match model.reply(request, &mut ()).await {
-        Ok(reply) => {
-            if lease.failures > 0 {
-                runs::reset_failures(&app.pool, lease).await?;
-            }
-            let step = StepKind::Replied {
-                model: model.name().to_owned(),
-                reply: Box::new(reply),
-            };
-            return Ok(Asked::Steps(vec![step]));
-        }
-        Err(error) => error,
-    };
-    let passing = match &error {
-        ModelError::Transient { retry_after, .. } if lease.failures < PATIENCE => Some(*retry_after),
-        ModelError::Transient { .. } | ModelError::TooLong { .. } | ModelError::Permanent { .. } => None,
-        ModelError::Cancelled => Some(None),
-    };
-    tracing::warn!(run.id = %lease.run, model = model.name(), %error, "the model did not answer");
-    if let Some(retry_after) = passing {
-        let delay = backoff(lease.failures, retry_after, &RetryPolicy::MODEL);
-        let why = format!("{} did not answer: {error}", model.name());
-        return Ok(Asked::Later(
-            match runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), GIVE_UP, app.clock.moved()).await? {
-                Ok(true) => {
-                    commit::failed(app, lease.ticket, &why).await;
-                    Left::PutBack
-                }
-                Ok(false) => Left::PutBack,
-                Err(LeaseLost) => Left::LeaseLost,
-            },
-        ));
-    }
-    let what = format!("{} did not answer ({error})", model.name());
-    match &app.fallback {
-        Some(fallback) => {
-            let stumbled = StepKind::Stumbled {
-                what: format!("{what}; {} took over.", fallback.name()),
-            };
-            let reply = fallback.reply(request, &mut ()).await?;
-            let replied = StepKind::Replied {
-                model: fallback.name().to_owned(),
-                reply: Box::new(reply),
-            };
-            Ok(Asked::Steps(vec![stumbled, replied]))
-        }
-        None => {
-            commit::hand_to_person(app, lease, &what).await?;
-            Ok(Asked::Later(Left::Finished))
         }
     }
 }

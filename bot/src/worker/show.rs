@@ -5,7 +5,6 @@ use deskhand_core::card::{Card, Header};
 use deskhand_core::effect::Effect;
 use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::show::{self, Shown, Waiting};
-use deskhand_core::transcript::Transcript;
 
 use crate::app::App;
 
@@ -26,9 +25,9 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         Effect::ProposeKnowledgeEdit(edit) => articles::get(&app.pool, &edit.article)
             .await?
             .map(|filed| filed.article),
-        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) => None,
+        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) | Effect::UseTool(_) => None,
     };
-    let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
+    let transcript = runs::transcript(&app.pool, row.run).await?;
     let sources = transcript
         .outcomes()
         .filter_map(|(_, outcome)| outcome.details["title"].as_str().map(str::to_owned))
@@ -79,11 +78,14 @@ pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<H
         })
         .collect();
     let mode = app.mode().await?;
+    let (plan, paused) = runs::for_header(&app.pool, ticket).await?;
     Ok(Some(show::header(
         &whole.ticket,
         whole.url.as_deref(),
         &whole.trouble,
         &waiting,
+        paused,
+        plan.as_ref(),
         mode,
     )))
 }

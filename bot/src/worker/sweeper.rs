@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use deskhand_adapters::postgres::runs::{self, Lease};
 use deskhand_adapters::postgres::search::{self, Entry, Kind};
-use deskhand_adapters::postgres::{approvals, ledger, outbox, roster, tickets};
+use deskhand_adapters::postgres::{approvals, ledger, live, outbox, roster, tickets};
 use deskhand_core::facts::ApprovalFact;
 use deskhand_core::next::{Execution, execute};
-use deskhand_core::transcript::Transcript;
 use tokio_util::sync::CancellationToken;
 
 use super::{commit, facts};
@@ -49,7 +48,7 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
             mode: run.mode.parse().unwrap_or(deskhand_core::ticket::Mode::Shadow),
             failures: 0,
         };
-        let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
+        let transcript = runs::transcript(&app.pool, row.run).await?;
         let facts = facts::read(app, (&lease).into(), &transcript).await?;
         let Some(fact) = facts
             .approvals
@@ -66,6 +65,12 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
                     continue;
                 }
             }
+            // Its run is over: nobody is there to make the call, or to hear of it.
+            Execution::Start(_) if run.finished_at.is_some() => {
+                approvals::supersede(&mut tx, row.id, "the run ended before the decision; nothing was called").await?;
+                outbox::refresh_header(&mut tx, row.ticket).await?;
+            }
+            Execution::Start(_) => continue,
             Execution::Drifted { why, .. } | Execution::Refused { why } => {
                 approvals::supersede(&mut tx, row.id, &why).await?;
                 outbox::refresh_header(&mut tx, row.ticket).await?;
@@ -79,6 +84,7 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
 
 /// What may be late without anybody noticing: the chain, the search, the groups.
 pub async fn housekeeping(app: &App) -> anyhow::Result<()> {
+    live::clear_old(&app.pool).await?;
     while ledger::seal(&app.pool, 500).await? == 500 {}
     while index_tickets(app).await? == INDEXED_AT_ONCE {}
     Ok(())

@@ -1,0 +1,109 @@
+//! How a run ends: finished, handed to a person, or failed.
+
+use deskhand_adapters::postgres::runs::{self, Lease};
+use deskhand_adapters::postgres::{outbox, tickets};
+use deskhand_core::facts::Facts;
+use deskhand_core::id::TicketId;
+use deskhand_core::next::Finish;
+use deskhand_core::run::{EffectState, Ending};
+use deskhand_core::ticket::Action;
+use deskhand_core::transcript::Transcript;
+
+use super::{Done, begin, book, header, lost_or_moved};
+use crate::app::App;
+
+/// The end of the run, once its receipts are there.
+pub async fn finish(
+    app: &App,
+    lease: &Lease,
+    transcript: &Transcript,
+    facts: &Facts,
+    finish: Finish,
+) -> anyhow::Result<Done> {
+    let mut tx = match begin(app, lease, finish.heard).await? {
+        Ok(tx) => tx,
+        Err(done) => return Ok(done),
+    };
+    let mut steps = Vec::new();
+    let ignored = facts
+        .ticket
+        .triage
+        .as_ref()
+        .is_some_and(|triage| triage.action == Action::Ignore);
+    let mut effects = if ignored { Vec::new() } else { header(app, lease.ticket) };
+    if let Some(books) = &finish.bookkeeping {
+        let (effect, step) = book(lease, facts, books);
+        effects.extend(effect);
+        steps.push(step);
+    }
+    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
+        .await?
+        .is_err()
+    {
+        return lost_or_moved(app, lease).await;
+    }
+    let trouble = finish.trouble.as_str();
+    // What could not be delivered stays on the ticket until a person has seen to it.
+    let undelivered = facts
+        .effects
+        .iter()
+        .any(|effect| matches!(effect.state, EffectState::Dead | EffectState::Unknown));
+    if !undelivered || !trouble.is_empty() {
+        tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
+    }
+    outbox::enqueue(&mut tx, &effects).await?;
+    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    if runs::wait(&mut tx, lease, Some(finish.ending)).await?.is_err() {
+        return Ok(Done::Lost);
+    }
+    runs::complete_if_delivered(&mut tx, lease.run).await?;
+    tx.commit().await?;
+    app.effects_ready.notify_one();
+    Ok(Done::Yes)
+}
+
+/// A run that was queued only to look, and saw nothing new.
+pub async fn finish_idle(app: &App, lease: &Lease) -> anyhow::Result<Done> {
+    let mut tx = app.pool.begin().await?;
+    tickets::lock(&mut tx, lease.ticket).await?;
+    if runs::finish_idle(&mut tx, lease).await?.is_err() {
+        return Ok(Done::Lost);
+    }
+    tx.commit().await?;
+    Ok(Done::Yes)
+}
+
+/// The desk does not know the ticket (any more): the run ends, and a person is told.
+pub async fn end_without_ticket(app: &App, lease: &Lease, why: &str) -> anyhow::Result<()> {
+    hand_to_person(app, lease, &format!("the desk does not know the ticket: {why}")).await
+}
+
+/// The run cannot go on by itself: it ends as handed over, and the ticket says why.
+pub async fn hand_to_person(app: &App, lease: &Lease, why: &str) -> anyhow::Result<()> {
+    let mut tx = app.pool.begin().await?;
+    tickets::lock(&mut tx, lease.ticket).await?;
+    tickets::set_trouble(&mut tx, lease.ticket, why).await?;
+    if runs::wait(&mut tx, lease, Some(Ending::HandedOver)).await?.is_err() {
+        return Ok(());
+    }
+    runs::complete_if_delivered(&mut tx, lease.run).await?;
+    outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
+    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    tx.commit().await?;
+    app.effects_ready.notify_one();
+    Ok(())
+}
+
+/// A run failed for good: the ticket says so. A failure to say it is logged; the run's row says it as well.
+pub async fn failed(app: &App, ticket: TicketId, why: &str) {
+    let said = async {
+        let mut tx = app.pool.begin().await?;
+        tickets::set_trouble(&mut tx, ticket, &format!("The run failed: {why}")).await?;
+        outbox::enqueue(&mut tx, &header(app, ticket)).await?;
+        outbox::refresh_header(&mut tx, ticket).await?;
+        tx.commit().await
+    };
+    if let Err(error) = said.await {
+        tracing::warn!(%ticket, %error, "a failed run could not be shown on its ticket");
+    }
+}

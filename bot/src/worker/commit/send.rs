@@ -1,0 +1,162 @@
+//! What leaves: effects into the outbox with their outcomes, edits into the knowledge base, calls outside that begin.
+
+use deskhand_adapters::postgres::articles::{self, Publish};
+use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
+use deskhand_adapters::postgres::runs::{self, Lease};
+use deskhand_adapters::postgres::{approvals, tickets};
+use deskhand_core::article::ArticleState;
+use deskhand_core::delivery::Ground;
+use deskhand_core::effect::Effect;
+use deskhand_core::facts::Facts;
+use deskhand_core::id::ApprovalId;
+use deskhand_core::next::{Ask, NewText, Sending, Starting};
+use deskhand_core::step::StepKind;
+use deskhand_core::transcript::Transcript;
+use serde_json::json;
+use sqlx::PgConnection;
+
+use super::{Done, begin, card, header, lost_or_moved, open};
+use crate::app::App;
+
+/// Writes down that a call of a tool outside begins, and executes its approval: from here on it is not made twice.
+pub async fn start(app: &App, lease: &Lease, transcript: &mut Transcript, starting: &Starting) -> anyhow::Result<Done> {
+    if starting.again {
+        return Ok(Done::Yes);
+    }
+    let mut tx = match begin(app, lease, starting.heard).await? {
+        Ok(tx) => tx,
+        Err(done) => return Ok(done),
+    };
+    if let Some(id) = starting.approval
+        && !approvals::execute_once(&mut tx, id).await?
+    {
+        return Ok(Done::Moved);
+    }
+    let steps = [StepKind::Started { call: starting.call }];
+    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
+        return lost_or_moved(app, lease).await;
+    };
+    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    tx.commit().await?;
+    appended.into_iter().for_each(|step| transcript.push(step));
+    app.effects_ready.notify_one();
+    Ok(Done::Yes)
+}
+
+/// Puts an effect into the outbox with its outcome, or applies an edit of the knowledge base.
+pub async fn send(
+    app: &App,
+    lease: &Lease,
+    transcript: &mut Transcript,
+    facts: &Facts,
+    sending: Sending,
+) -> anyhow::Result<Done> {
+    let mut tx = match begin(app, lease, sending.heard).await? {
+        Ok(tx) => tx,
+        Err(done) => return Ok(done),
+    };
+    if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
+        return Ok(Done::Moved);
+    }
+    let steps = [sending.told];
+    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
+        return lost_or_moved(app, lease).await;
+    };
+    tx.commit().await?;
+    appended.into_iter().for_each(|step| transcript.push(step));
+    app.effects_ready.notify_one();
+    Ok(Done::Yes)
+}
+
+/// The part of a sending that has nothing to do with a lease: also used for approvals whose run has moved on or ended.
+/// False when the approval was executed already, or the article is no longer at its base.
+pub(in crate::worker) async fn put_out(
+    app: &App,
+    tx: &mut PgConnection,
+    lease: &Lease,
+    transcript: &Transcript,
+    facts: &Facts,
+    sending: &Sending,
+) -> anyhow::Result<bool> {
+    if let Some(id) = sending.approval
+        && !approvals::execute_once(tx, id).await?
+    {
+        return Ok(false);
+    }
+    if let (Some(text), Effect::ProposeKnowledgeEdit(edit)) = (&sending.article, &sending.effect)
+        && !sending.recorded
+    {
+        let author = facts
+            .approvals
+            .iter()
+            .find(|approval| Some(approval.id) == sending.approval)
+            .and_then(|approval| approval.decision.as_ref())
+            .map_or_else(|| "deskhand".to_owned(), |decision| decision.by.clone());
+        return publish(tx, edit, text, &author, lease, sending.approval).await;
+    }
+    let mut effects = Vec::new();
+    let ground = Ground {
+        heard: sending.heard,
+        assignee: tickets::assignee(tx, lease.ticket).await?,
+    };
+    let kind = match &sending.effect {
+        Effect::ReplyCustomer(_) => Some(Kind::Reply),
+        Effect::EscalateTicket(_) => Some(Kind::Escalation),
+        Effect::ProposeKnowledgeEdit(_) | Effect::UseTool(_) => None,
+    };
+    if let Some(kind) = kind {
+        effects.push(New {
+            run: Some(lease.run),
+            approval: sending.approval,
+            call: Some(sending.call),
+            payload: json!({ "effect": sending.effect, "ground": ground }),
+            recorded: sending.recorded,
+            ..New::of(kind, lease.ticket, desk_lane(lease.ticket))
+        });
+    }
+    if sending.recorded && sending.approval.is_none() {
+        // Shadow mode shows what it would have asked, without buttons.
+        let ask = Ask {
+            call: sending.call,
+            effect: sending.effect.clone(),
+            digest: deskhand_core::digest::of(&sending.effect),
+            why: "shadow mode".into(),
+            marks: deskhand_core::policy::inspect(&sending.effect, transcript, facts),
+            replaces: None,
+        };
+        let id = open(app, tx, lease, transcript, &ask, true).await?;
+        effects.extend(header(app, lease.ticket));
+        effects.extend(card(app, lease.ticket, id, sending.effect.tool()));
+    }
+    outbox::enqueue(tx, &effects).await?;
+    outbox::refresh_header(tx, lease.ticket).await?;
+    Ok(true)
+}
+
+async fn publish(
+    tx: &mut PgConnection,
+    edit: &deskhand_core::effect::Edit,
+    text: &NewText,
+    author: &str,
+    lease: &Lease,
+    approval: Option<ApprovalId>,
+) -> anyhow::Result<bool> {
+    let publish = Publish {
+        id: &edit.article,
+        title: &text.title,
+        section: "",
+        body: &text.body,
+        language: &text.language,
+        state: if text.retired {
+            ArticleState::Retired
+        } else {
+            ArticleState::Published
+        },
+        base: text.base_revision,
+        author,
+        rationale: &edit.rationale,
+        run: Some(lease.run),
+        approval,
+    };
+    Ok(articles::publish(tx, &publish).await?.is_some())
+}
