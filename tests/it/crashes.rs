@@ -2,6 +2,7 @@
 
 mod dispatchers;
 mod leases;
+mod outside;
 mod runners;
 
 use deskhand::worker::{dispatcher, sweeper};

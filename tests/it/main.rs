@@ -15,4 +15,5 @@ mod llm;
 mod provider;
 mod rules;
 mod slack_wire;
+mod steering;
 mod zendesk_wire;

@@ -11,6 +11,7 @@ pub mod clock;
 pub mod model;
 pub mod slack;
 pub mod spec;
+pub mod tools;
 pub mod wire;
 pub mod zendesk;
 

@@ -33,6 +33,8 @@ pub struct Bot {
     pub zendesk: Zendesk,
     pub slack: Slack,
     pub model: Script,
+    /// A server outside with tools of its own; offers none until a scenario says so.
+    pub server: fake::tools::Server,
     pub app: App,
     /// Where the bot listens.
     pub url: String,
@@ -76,13 +78,15 @@ impl Bot {
         let pool = database.pool(12).await;
         let clock = Clock::default();
         let model = Script::new();
-        let app = app(&settings, &pool, &clock, &model);
+        let server = fake::tools::Server::default();
+        let app = app(&settings, &pool, &clock, &model, &server);
         outside::learn_who_we_are(&app).await;
         let (url, served) = serve(&app).await;
         let bot = Self {
             zendesk,
             slack,
             model,
+            server,
             app,
             url,
             settings,
@@ -111,7 +115,7 @@ impl Bot {
     pub async fn restarts_with(&mut self, changed: &[(&str, &str)]) {
         change(&mut self.settings, changed);
         self.served.abort();
-        self.app = app(&self.settings, &self.pool, &self.clock, &self.model);
+        self.app = app(&self.settings, &self.pool, &self.clock, &self.model, &self.server);
         outside::learn_who_we_are(&self.app).await;
         (self.url, self.served) = serve(&self.app).await;
         self.tell_the_fakes();
@@ -340,7 +344,13 @@ fn usual(zendesk: &Zendesk, slack: &Slack) -> BTreeMap<String, String> {
     .collect()
 }
 
-fn app(settings: &BTreeMap<String, String>, pool: &PgPool, clock: &Clock, model: &Script) -> App {
+fn app(
+    settings: &BTreeMap<String, String>,
+    pool: &PgPool,
+    clock: &Clock,
+    model: &Script,
+    server: &fake::tools::Server,
+) -> App {
     let config = Config::load(None, &|name| settings.get(name).cloned()).expect("the settings are right");
     let slack = config.slack.as_ref().map(|slack| {
         let mut settings = slack::Settings::new(slack.bot_token.clone());
@@ -369,9 +379,14 @@ fn app(settings: &BTreeMap<String, String>, pool: &PgPool, clock: &Clock, model:
     };
     let outside = Outside {
         model,
-        fallback: Some(fallback),
+        substitutes: vec![Arc::clone(&fallback)],
+        make_model: Arc::new(move |name| match name {
+            "offline" => Ok(Arc::clone(&fallback)),
+            _ => Err(anyhow::anyhow!("There is no model {name} here.")),
+        }),
         slack,
         desks,
+        tools: Some(Arc::new(server.clone())),
     };
     App::new(config, pool.clone(), clock.clone(), outside)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use deskhand::worker::control::Hand;
 use deskhand::worker::runner::{self, Left};
 use deskhand_adapters::postgres::runs;
 use deskhand_tests::fake::by;
@@ -42,7 +43,9 @@ async fn a_late_worker_changes_nothing() {
         );
 
         drafts(bot, "From the one that has it.");
-        let left = runner::pursue(&bot.app, &leases[0]).await.expect("it works");
+        let left = runner::pursue(&bot.app, &leases[0], Hand::default().take(&leases[0]).0)
+            .await
+            .expect("it works");
         assert_eq!(left, Left::Waiting);
         bot.settle().await;
         let card = bot.slack.only_card();
@@ -61,7 +64,9 @@ async fn a_late_worker_cannot_put_a_run_back_that_another_one_has() {
         let new = claims(bot, 1).await;
         assert_eq!((late[0].run, late[0].attempt + 1), (new[0].run, new[0].attempt));
 
-        let left = runner::pursue(&bot.app, &late[0]).await.expect("it just stops");
+        let left = runner::pursue(&bot.app, &late[0], Hand::default().take(&late[0]).0)
+            .await
+            .expect("it just stops");
         assert_eq!(left, Left::LeaseLost);
         let put = runs::put_back(bot.pool(), &late[0], "late", 0.0, 8, None).await;
         assert_eq!(put.expect("the database answers"), Err(runs::LeaseLost));

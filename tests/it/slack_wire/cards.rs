@@ -122,6 +122,7 @@ fn a_header_says_how_the_ticket_stands() {
         priority: Some(Priority::High),
         team: Some("Billing".into()),
         waits: vec!["A-17: reply to the customer".into()],
+        plan: vec!["1. [done] Look at the order".into(), "2. [pending] Answer".into()],
         trouble: Some("The reply could not be delivered: the ticket is closed.".into()),
         url: Some("https://shop.example/agent/tickets/35436".into()),
     };
@@ -229,6 +230,7 @@ fn no_card_leaves_slacks_limits_whatever_it_is_made_of() {
             priority: None,
             team: Some(long.clone()),
             waits: vec![long.clone(); 20],
+            plan: vec![long.clone(); 25],
             trouble: Some(long.clone()),
             url: None,
         };
@@ -281,6 +283,7 @@ fn customers_words_mention_nobody_and_link_nowhere() {
         priority: None,
         team: Some(hostile.into()),
         waits: vec![hostile.into()],
+        plan: vec![hostile.into()],
         trouble: Some(hostile.into()),
         url: Some("javascript:alert(1)".into()),
     }))));

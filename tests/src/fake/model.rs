@@ -29,6 +29,8 @@ struct Pages {
     requests: Vec<ModelRequest>,
     violations: Vec<String>,
     down: bool,
+    /// What it writes before it waits at the gate.
+    begins: String,
 }
 
 /// A scripted model. Cheap to clone; all clones read from the same script.
@@ -143,7 +145,14 @@ impl Script {
         self.held.send_replace(true);
     }
 
+    /// From now on requests wait in the middle of their reply, after these words.
+    pub fn holds_after(&self, words: &str) {
+        words.clone_into(&mut self.pages().begins);
+        self.holds();
+    }
+
     pub fn releases(&self) {
+        self.pages().begins.clear();
         self.held.send_replace(false);
     }
 
@@ -194,6 +203,10 @@ impl Model for Script {
             let why = format!("the request is refused: {}", wrong.join("; "));
             self.pages().violations.extend(wrong);
             return Err(ModelError::Permanent { why });
+        }
+        let begins = self.pages().begins.clone();
+        for word in begins.split_inclusive(' ') {
+            sink.text(word);
         }
         let waiting = Waiting::before(&self.thinking);
         let opened = self.held.subscribe().wait_for(|held| !held).await.is_ok();

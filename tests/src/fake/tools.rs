@@ -1,0 +1,107 @@
+//! Tools of a server outside, in process: what is offered, what was called, and a call that hangs while the bot dies.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use deskhand_core::port::{Tools, ToolsError};
+use deskhand_core::step::Outcome;
+use deskhand_core::tool::outside::{OutsideTool, Rule, ToolUse};
+use serde_json::json;
+use tokio::sync::watch;
+
+#[derive(Default)]
+struct Shop {
+    offered: Vec<OutsideTool>,
+    calls: Vec<String>,
+    breaks: bool,
+}
+
+/// Cheap to clone; all clones are the same server.
+#[derive(Clone)]
+pub struct Server {
+    shop: Arc<Mutex<Shop>>,
+    held: Arc<watch::Sender<bool>>,
+    called: Arc<watch::Sender<usize>>,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            shop: Arc::default(),
+            held: Arc::new(watch::Sender::new(false)),
+            called: Arc::new(watch::Sender::new(0)),
+        }
+    }
+}
+
+impl Server {
+    /// Offers a tool that takes an amount and changes something.
+    pub fn offers(&self, name: &str, rule: Rule, repeatable: bool) {
+        let mut shop = self.shop();
+        shop.offered.push(OutsideTool {
+            name: name.to_owned(),
+            description: format!("What {name} does at the shop"),
+            schema: json!({ "type": "object", "properties": { "amount": { "type": "integer" } } }),
+            rule,
+            reads: false,
+            repeatable,
+        });
+        shop.offered.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    /// From now on calls take effect, and their answers do not come.
+    pub fn hangs(&self) {
+        self.held.send_replace(true);
+    }
+
+    pub fn answers_again(&self) {
+        self.held.send_replace(false);
+    }
+
+    /// The next call takes effect, and its connection breaks.
+    pub fn breaks_in_the_next_call(&self) {
+        self.shop().breaks = true;
+    }
+
+    /// Comes back once this many calls were made.
+    pub async fn was_called(&self, times: usize) {
+        let mut called = self.called.subscribe();
+        called
+            .wait_for(|calls| *calls >= times)
+            .await
+            .expect("the server lives");
+    }
+
+    /// What was called, as `name {arguments}`.
+    pub fn calls(&self) -> Vec<String> {
+        self.shop().calls.clone()
+    }
+
+    fn shop(&self) -> MutexGuard<'_, Shop> {
+        self.shop.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Tools for Server {
+    fn offered(&self) -> Arc<[OutsideTool]> {
+        self.shop().offered.clone().into()
+    }
+
+    async fn call(&self, used: &ToolUse) -> Result<Outcome, ToolsError> {
+        let breaks = {
+            let mut shop = self.shop();
+            shop.calls.push(format!("{} {}", used.tool, used.args));
+            std::mem::take(&mut shop.breaks)
+        };
+        self.called.send_modify(|calls| *calls += 1);
+        let mut held = self.held.subscribe();
+        let _ = held.wait_for(|held| !held).await;
+        if breaks {
+            return Err(ToolsError::Unknown {
+                why: "the connection broke".into(),
+            });
+        }
+        Ok(Outcome::ok("Refund R-1 is booked."))
+    }
+}
