@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::context::{Cut, Prompted, estimate};
+use crate::history;
 use crate::id::{ArticleId, CallKey};
 use crate::model::{Answer, Call, ModelReply, Part, Turn, Usage};
 use crate::step::{About, Outcome, Step, StepKind};
@@ -278,6 +279,11 @@ impl Transcript {
 
     /// The conversation as the model is shown it. Outcomes stand behind their reply whatever came in between.
     pub fn turns(&self) -> Vec<Turn> {
+        self.told(false)
+    }
+
+    /// The same; once the run is over, a call that has no outcome will never have one.
+    fn told(&self, over: bool) -> Vec<Turn> {
         let outcomes: BTreeMap<CallKey, &Outcome> = self.outcomes().collect();
         let mut turns: Vec<Turn> = Vec::new();
         let mut introduced = false;
@@ -287,7 +293,7 @@ impl Transcript {
             introduced = true;
             cut = at;
         } else if let Some(earlier) = &self.earlier {
-            turns = earlier.turns();
+            turns = earlier.told(true);
             tell(&mut turns, vec![Part::Text(CONTINUED.into())]);
         }
         for step in self.steps.iter().filter(|step| step.seq >= cut.step) {
@@ -322,7 +328,11 @@ impl Transcript {
                     let answers: Vec<Answer> = (0..)
                         .zip(&reply.calls)
                         .filter_map(|(index, call)| {
-                            let outcome = outcomes.get(&CallKey { step: step.seq, index })?;
+                            let outcome = match outcomes.get(&CallKey { step: step.seq, index }) {
+                                Some(outcome) => outcome,
+                                None if over => return Some(history::gap(call)),
+                                None => return None,
+                            };
                             Some(Answer {
                                 call_id: call.id.clone(),
                                 name: call.name.clone(),

@@ -47,7 +47,7 @@ pub(super) fn find(transcript: &Transcript, keep: Keep) -> Option<Cut> {
         // The newest cut that still leaves the newest steps.
         let enough = candidates.iter().rev().find(|(.., steps)| *steps >= keep.steps);
         // Where few steps are long, half of them.
-        let all: u64 = transcript.steps().iter().map(|step| estimate::step(&step.kind)).sum();
+        let all = transcript.length();
         let half = || {
             candidates
                 .iter()

@@ -112,6 +112,11 @@ impl Transcript {
         }
     }
 
+    /// The estimated tokens of the turns as they are.
+    pub(crate) fn length(&self) -> u64 {
+        self.request_at(self.steps.len(), 0)
+    }
+
     /// The estimated tokens of a request that is made when this many steps are there.
     fn request_at(&self, index: usize, head: u64) -> u64 {
         let (mut sum, cut) = match self.summary_before(index) {
