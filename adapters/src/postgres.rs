@@ -7,6 +7,7 @@
 pub mod approvals;
 pub mod articles;
 pub mod embedded;
+pub mod facts;
 pub mod inbox;
 pub mod ledger;
 pub mod outbox;

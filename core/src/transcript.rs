@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::id::{ArticleId, CallKey};
@@ -15,16 +16,45 @@ const NUDGE: &str = "Your last reply was empty. Go on: call a tool, or say in on
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     steps: Vec<Step>,
+    /// How many of the last steps are not written down yet.
+    held: usize,
 }
 
 impl Transcript {
     /// Steps in the order of their numbers.
     pub fn new(steps: Vec<Step>) -> Self {
-        Self { steps }
+        Self { steps, held: 0 }
     }
 
     pub fn push(&mut self, step: Step) {
         self.steps.push(step);
+    }
+
+    /// Takes steps in that are written down later, together with what comes of them.
+    pub fn hold(&mut self, kinds: Vec<StepKind>, at: DateTime<Utc>) {
+        for kind in kinds {
+            let seq = self.next_seq();
+            self.steps.push(Step { seq, at, kind });
+            self.held += 1;
+        }
+    }
+
+    /// The last steps, which are not written down yet.
+    pub fn held(&self) -> &[Step] {
+        &self.steps[self.steps.len() - self.held..]
+    }
+
+    pub fn holds_a_reply(&self) -> bool {
+        self.held()
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Replied { .. }))
+    }
+
+    /// The held steps as they were written down, and others after them.
+    pub fn written(&mut self, steps: Vec<Step>) {
+        self.steps.truncate(self.steps.len() - self.held);
+        self.held = 0;
+        self.steps.extend(steps);
     }
 
     pub fn steps(&self) -> &[Step] {

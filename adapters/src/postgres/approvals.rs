@@ -172,7 +172,9 @@ pub struct Row {
     pub created_at: DateTime<Utc>,
 }
 
-struct Raw {
+/// As the table has it.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Raw {
     id: i64,
     ticket_id: i64,
     run_id: uuid::Uuid,
@@ -287,9 +289,22 @@ pub async fn decided_unexecuted(tx: &mut PgConnection, run: RunId) -> sqlx::Resu
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// Which tool an approval is about; `None` when there is no such approval.
-pub async fn tool_of(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar!("SELECT tool FROM approval WHERE id = $1", id.0)
+/// What an approval is about: none of it ever changes.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub tool: String,
+    pub ticket: TicketId,
+    pub run: RunId,
+}
+
+/// `None` when there is no such approval.
+pub async fn about(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<About>> {
+    let row = sqlx::query!("SELECT tool, ticket_id, run_id FROM approval WHERE id = $1", id.0)
         .fetch_optional(db)
-        .await
+        .await?;
+    Ok(row.map(|row| About {
+        tool: row.tool,
+        ticket: TicketId(row.ticket_id),
+        run: RunId(row.run_id),
+    }))
 }

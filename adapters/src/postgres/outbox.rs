@@ -4,6 +4,7 @@
 //! whoever reports a result must still hold that attempt.
 
 use chrono::{DateTime, Utc};
+use deskhand_core::facts::EffectFact;
 use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
 pub use deskhand_core::run::EffectKind as Kind;
@@ -335,32 +336,34 @@ pub async fn redrive(db: impl PgExecutor<'_>, id: EffectId) -> sqlx::Result<bool
     Ok(done.rows_affected() == 1)
 }
 
-/// Effects of a run's calls, as `next` needs them.
-pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<deskhand_core::facts::EffectFact>> {
-    let rows = sqlx::query!(
-        "SELECT id, kind, call_step, call_index, state, why FROM outbox
-          WHERE run_id = $1 AND kind IN ('reply', 'escalation', 'bookkeeping') ORDER BY seq",
-        run.0
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| deskhand_core::facts::EffectFact {
-            id: EffectId(row.id),
-            call: row
+/// An effect of a run's call as the table has it, for the facts.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Raw {
+    id: Uuid,
+    kind: String,
+    call_step: Option<i32>,
+    call_index: Option<i32>,
+    state: String,
+    why: String,
+}
+
+impl From<Raw> for EffectFact {
+    fn from(raw: Raw) -> Self {
+        Self {
+            id: EffectId(raw.id),
+            call: raw
                 .call_step
-                .zip(row.call_index)
+                .zip(raw.call_index)
                 .map(|(step, index)| CallKey { step, index }),
-            state: row.state.parse().unwrap_or(EffectState::Unknown),
-            what: if row.kind == "reply" {
+            state: raw.state.parse().unwrap_or(EffectState::Unknown),
+            what: if raw.kind == "reply" {
                 "reply_customer".into()
             } else {
-                row.kind
+                raw.kind
             },
-            why: row.why,
-        })
-        .collect())
+            why: raw.why,
+        }
+    }
 }
 
 /// Settles the cards of an approval that ended while one of them was on its way.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::inbound::{DeskStatus, Told};
 use deskhand_core::port::DeskTicket;
-use deskhand_core::ticket::{OutsideId, Requester, Source, Ticket, TicketState, Triage};
+use deskhand_core::ticket::{OutsideId, Source, Ticket, TicketState, Triage};
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
@@ -224,6 +224,37 @@ pub struct Whole {
     pub alias_of: Option<TicketId>,
 }
 
+/// From a row with the ticket's columns: each checked query has a row type of its own.
+macro_rules! whole {
+    ($row:expr) => {
+        $crate::postgres::tickets::Whole {
+            ticket: deskhand_core::ticket::Ticket {
+                id: deskhand_core::id::TicketId($row.id),
+                outside: deskhand_core::ticket::OutsideId {
+                    source: $row.source.parse().unwrap_or(deskhand_core::ticket::Source::Api),
+                    id: $row.outside_id,
+                },
+                subject: $row.subject,
+                requester: deskhand_core::ticket::Requester {
+                    name: $row.requester_name,
+                    address: $row.requester_address,
+                },
+                state: $row.state.parse().unwrap_or(deskhand_core::ticket::TicketState::New),
+                version: $row.version,
+                triage: $row.triage.map(|triage| triage.0),
+                created_at: $row.created_at,
+                updated_at: $row.updated_at,
+            },
+            automatic: $row.automatic,
+            needs_read: $row.needs_read,
+            url: Some($row.url).filter(|url| !url.is_empty()),
+            trouble: $row.trouble,
+            alias_of: $row.alias_of.map(deskhand_core::id::TicketId),
+        }
+    };
+}
+pub(super) use whole;
+
 pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<Whole>> {
     let row = sqlx::query!(
         r#"SELECT id, source, outside_id, subject, requester_name, requester_address, state, version,
@@ -233,30 +264,7 @@ pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<W
     )
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|row| Whole {
-        ticket: Ticket {
-            id: TicketId(row.id),
-            outside: OutsideId {
-                source: row.source.parse().unwrap_or(Source::Api),
-                id: row.outside_id,
-            },
-            subject: row.subject,
-            requester: Requester {
-                name: row.requester_name,
-                address: row.requester_address,
-            },
-            state: row.state.parse().unwrap_or(TicketState::New),
-            version: row.version,
-            triage: row.triage.map(|triage| triage.0),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        },
-        automatic: row.automatic,
-        needs_read: row.needs_read,
-        url: Some(row.url).filter(|url| !url.is_empty()),
-        trouble: row.trouble,
-        alias_of: row.alias_of.map(TicketId),
-    }))
+    Ok(row.map(|row| whole!(row)))
 }
 
 /// Locks the ticket, the first lock of every transaction that changes its runs, and gives its version.

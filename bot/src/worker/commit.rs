@@ -16,11 +16,11 @@ use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::next::{Ask, Finish, NewText, Record, Sending, Wait};
 use deskhand_core::port::Bookkeeping;
 use deskhand_core::run::{EffectState, Ending};
-use deskhand_core::step::StepKind;
+use deskhand_core::step::{Step, StepKind};
 use deskhand_core::ticket::{Action, Mode, Source};
 use deskhand_core::transcript::Transcript;
 use serde_json::json;
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{PgConnection, PgExecutor, Postgres, Transaction};
 
 use crate::app::App;
 
@@ -34,21 +34,37 @@ pub enum Done {
     Lost,
 }
 
-/// Appends steps and takes them into the transcript.
+/// Appends what is held and steps after it, and takes them into the transcript.
 pub async fn append(
     app: &App,
     lease: &Lease,
     transcript: &mut Transcript,
     steps: Vec<StepKind>,
 ) -> anyhow::Result<Done> {
-    let first = transcript.next_seq();
-    match runs::append(&app.pool, lease, first, &steps, app.clock.moved()).await? {
+    match write_down(app, &app.pool, lease, transcript, steps).await? {
         Ok(appended) => {
-            appended.into_iter().for_each(|step| transcript.push(step));
+            transcript.written(appended);
             Ok(Done::Yes)
         }
         Err(LeaseLost) => lost_or_moved(app, lease).await,
     }
+}
+
+/// What is held and steps after it, written down but not taken into the transcript yet: the commit may still fail.
+async fn write_down(
+    app: &App,
+    db: impl PgExecutor<'_>,
+    lease: &Lease,
+    transcript: &Transcript,
+    steps: Vec<StepKind>,
+) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
+    let held = transcript.held();
+    let first = held.first().map_or(transcript.next_seq(), |step| step.seq);
+    let all: Vec<StepKind> = held.iter().map(|step| step.kind.clone()).chain(steps).collect();
+    if all.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
+    runs::append(db, lease, first, all, app.clock.moved()).await
 }
 
 /// Why steps could not be appended: somebody else has the run, or an instruction took their place in it.
@@ -65,7 +81,6 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
         return append(app, lease, transcript, record.steps).await;
     }
     let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Done::Lost);
     }
@@ -80,11 +95,11 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     for (id, why) in &record.superseded {
         approvals::supersede(&mut tx, *id, why).await?;
     }
-    let Ok(appended) = runs::append(&mut *tx, lease, first, &record.steps, app.clock.moved()).await? else {
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, record.steps).await? else {
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
+    transcript.written(appended);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
@@ -92,7 +107,6 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
 /// Opens the ticket's transaction, unless the ground moved or the lease is gone.
 async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Transaction<'a, Postgres>, Done>> {
     let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Err(Done::Lost));
     }
@@ -134,10 +148,7 @@ pub async fn wait(
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
-        .await?
-        .is_err()
-    {
+    if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
         return lost_or_moved(app, lease).await;
     }
     outbox::enqueue(&mut tx, &effects).await?;
@@ -229,12 +240,11 @@ pub async fn send(
     if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
         return Ok(Done::Moved);
     }
-    let steps = [sending.told];
-    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, vec![sending.told]).await? else {
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
+    transcript.written(appended);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
@@ -356,10 +366,7 @@ pub async fn finish(
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
-        .await?
-        .is_err()
-    {
+    if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
         return lost_or_moved(app, lease).await;
     }
     let trouble = match finish.ending {
@@ -382,17 +389,6 @@ pub async fn finish(
     runs::complete_if_delivered(&mut tx, lease.run).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
-    Ok(Done::Yes)
-}
-
-/// A run that was queued only to look, and saw nothing new.
-pub async fn finish_idle(app: &App, lease: &Lease) -> anyhow::Result<Done> {
-    let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
-    if runs::finish_idle(&mut tx, lease).await?.is_err() {
-        return Ok(Done::Lost);
-    }
-    tx.commit().await?;
     Ok(Done::Yes)
 }
 

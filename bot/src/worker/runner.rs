@@ -1,27 +1,29 @@
 //! The runner: claims runs, and does what `next` says until it yields. It holds no state that is not in the database:
 //! killed at any point, another runner goes on from the last step.
 
-use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
+use deskhand_adapters::postgres::runs::{self, Claimed, Lease, LeaseLost};
 use deskhand_adapters::postgres::tickets;
-use deskhand_core::id::RunId;
 use deskhand_core::model::ModelRequest;
 use deskhand_core::next::{Next, next};
 use deskhand_core::port::{ModelError, PortError};
 use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::step::StepKind;
-use deskhand_core::transcript::Transcript;
-use tokio::sync::{Mutex, Semaphore};
+use deskhand_core::ticket::OutsideId;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::{commit, facts, perform};
 use crate::app::App;
+
+mod crew;
+mod mark;
+
+use crew::{Crew, Held};
+pub use crew::{Seat, Seats};
+pub use mark::Mark;
 
 /// How often a run may fail in a row before the fallback takes over, and then before it fails for good.
 const PATIENCE: i32 = 4;
@@ -41,8 +43,9 @@ pub enum Left {
 pub async fn tick(app: &App) -> anyhow::Result<usize> {
     let most = i64::try_from(app.config.runners).unwrap_or(1);
     let lease = app.config.limits.lease.as_secs_f64();
-    let (leases, _) = runs::claim(&app.pool, "tick", most, lease, 0, app.clock.moved()).await?;
-    let count = leases.len();
+    let claimed = runs::claim(&app.pool, "tick", most, lease, &[0; 3], app.clock.moved()).await?;
+    let count = claimed.leases.len();
+    let leases = end_idle(app, claimed.leases).await?;
     // A set, so that whoever gives up on the tick takes its work with it.
     let mut at_work = JoinSet::new();
     for lease in leases {
@@ -53,57 +56,53 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Leases of this process, renewed together.
-type Held = Arc<Mutex<HashMap<RunId, (Lease, CancellationToken)>>>;
+/// Ends runs that were queued only to look and have nothing to do, all at once; gives the others.
+async fn end_idle(app: &App, mut leases: Vec<Lease>) -> sqlx::Result<Vec<Lease>> {
+    let ended = runs::finish_idle(&app.pool, &leases).await?;
+    leases.retain(|lease| !ended.contains(&lease.run));
+    Ok(leases)
+}
 
 /// Works until it is cancelled; runs at work are then put back by their leases.
 pub async fn work(app: App, cancel: CancellationToken) {
-    let owner = uuid::Uuid::now_v7().to_string();
+    let crew = Crew::new(app.config.runners, cancel.clone());
     let lease_seconds = app.config.limits.lease.as_secs_f64();
-    let slots = Arc::new(Semaphore::new(app.config.runners));
-    let held: Held = Held::default();
-    let tracker = TaskTracker::new();
-    tracker.spawn(renew(app.clone(), Arc::clone(&held), cancel.clone()));
+    crew.tasks
+        .spawn(renew(app.clone(), Arc::clone(&crew.held), cancel.clone()));
+    // From here on a run that a click resumes is handed over at once, while there is a slot for it.
+    app.seats.open(Arc::clone(&crew));
     let mut mark = Mark::default();
     while !cancel.is_cancelled() {
         // Interest is registered before looking, so that nothing that becomes ready in between is missed.
         let woken = app.runs_ready.notified();
-        let free = i64::try_from(slots.available_permits()).unwrap_or(1);
-        let claimed = if free == 0 {
-            Ok((Vec::new(), None))
+        let slots = crew.free_slots();
+        let free = i64::try_from(slots.len()).unwrap_or(1);
+        let claimed = if slots.is_empty() {
+            Ok(Claimed::default())
         } else {
-            runs::claim(&app.pool, &owner, free, lease_seconds, mark.above(), app.clock.moved()).await
+            let above = mark.above();
+            runs::claim(&app.pool, &crew.owner, free, lease_seconds, &above, app.clock.moved()).await
         };
-        let leases = match claimed {
-            Ok((leases, lowest)) => {
-                mark.saw(lowest, leases.is_empty());
-                leases
-            }
+        let claimed = match claimed {
+            Ok(claimed) => claimed,
             Err(error) => {
                 tracing::warn!(%error, "runs could not be claimed; trying again");
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                Vec::new()
+                Claimed::default()
             }
         };
-        let idle = leases.is_empty();
-        for lease in leases {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
-                break;
-            };
-            let (app, held, stop) = (app.clone(), Arc::clone(&held), cancel.child_token());
-            held.lock().await.insert(lease.run, (lease.clone(), stop.clone()));
-            tracker.spawn(async move {
-                app.at_work.fetch_add(1, Ordering::Relaxed);
-                tokio::select! {
-                    () = pursue_and_log(&app, &lease) => {}
-                    // The lease is gone or the process ends: what was not appended never happened.
-                    () = stop.cancelled() => {}
-                }
-                held.lock().await.remove(&lease.run);
-                app.at_work.fetch_sub(1, Ordering::Relaxed);
-                drop(slot);
-                app.runs_ready.notify_one();
-            });
+        let idle = claimed.leases.is_empty();
+        mark.saw(&claimed.lowest, idle);
+        let leases = match end_idle(&app, claimed.leases.clone()).await {
+            Ok(leases) => leases,
+            // Each looks again by itself, and fails by itself.
+            Err(error) => {
+                tracing::warn!(%error, "idle runs could not be ended");
+                claimed.leases
+            }
+        };
+        for (lease, slot) in leases.into_iter().zip(slots) {
+            crew.start(&app, lease, slot);
         }
         if idle {
             tokio::select! {
@@ -113,58 +112,26 @@ pub async fn work(app: App, cancel: CancellationToken) {
             }
         }
     }
-    tracker.close();
-    tracker.wait().await;
+    app.seats.close();
+    crew.tasks.close();
+    crew.tasks.wait().await;
 }
 
-/// The low-water mark on the queue's numbers, with a margin for transactions that commit late, forgotten every few
-/// seconds so that nothing is passed over for long.
-#[derive(Debug, Default)]
-struct Mark {
-    lowest: i64,
-    since: Option<std::time::Instant>,
-}
-
-impl Mark {
-    const MARGIN: i64 = 1_000;
-    const FORGET: Duration = Duration::from_secs(3);
-
-    fn above(&mut self) -> i64 {
-        if self.since.is_none_or(|since| since.elapsed() > Self::FORGET) {
-            self.lowest = 0;
-            self.since = Some(std::time::Instant::now());
-        }
-        (self.lowest - Self::MARGIN).max(0)
-    }
-
-    fn saw(&mut self, lowest: Option<i64>, empty: bool) {
-        match lowest {
-            Some(lowest) => self.lowest = self.lowest.max(lowest),
-            None if empty => self.lowest = 0,
-            None => {}
-        }
-    }
-}
-
-async fn renew(app: App, held: Held, cancel: CancellationToken) {
+async fn renew(app: App, held: Arc<Held>, cancel: CancellationToken) {
     let every = app.config.limits.lease / 3;
     loop {
         tokio::select! {
             () = tokio::time::sleep(every) => {}
             () = cancel.cancelled() => return,
         }
-        let leases: Vec<Lease> = held.lock().await.values().map(|(lease, _)| lease.clone()).collect();
+        let leases = held.leases();
         if leases.is_empty() {
             continue;
         }
         match runs::renew(&app.pool, &leases, app.config.limits.lease.as_secs_f64()).await {
             Ok(kept) => {
-                let held = held.lock().await;
-                for lease in leases.iter().filter(|lease| !kept.contains(&lease.run)) {
-                    if let Some((_, stop)) = held.get(&lease.run).filter(|(now, _)| now == lease) {
-                        stop.cancel();
-                    }
-                }
+                let lost = leases.iter().filter(|lease| !kept.contains(&lease.run));
+                lost.for_each(|lease| held.give_up(lease));
             }
             Err(error) => tracing::warn!(%error, "leases could not be renewed; trying again"),
         }
@@ -202,29 +169,62 @@ pub(super) fn fraction() -> f64 {
 }
 
 /// Does what `next` says until the run yields.
+///
+/// What was heard and what the model said is not written down by itself but together with what comes of it, in one
+/// commit: a runner that is killed in between asks again, as it does when it is killed while the model thinks.
 pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
     let mut lease = lease.clone();
-    if let Some(left) = read_from_desk(app, &mut lease).await? {
-        return Ok(left);
+    let Some(mut taken) = facts::take_up(app, (&lease).into()).await? else {
+        return Ok(Left::LeaseLost);
+    };
+    if taken.needs_read {
+        if let Some(left) = read_from_desk(app, &mut lease, &taken.facts.ticket.outside).await? {
+            return Ok(left);
+        }
+        if lease.if_news
+            && !runs::finish_idle(&app.pool, std::slice::from_ref(&lease))
+                .await?
+                .is_empty()
+        {
+            return Ok(Left::Finished);
+        }
+        match facts::take_up(app, (&lease).into()).await? {
+            Some(again) => taken = again,
+            None => return Ok(Left::LeaseLost),
+        }
     }
     let lease = &lease;
-    if runs::has_no_news(&app.pool, lease.run).await? {
-        return Ok(match commit::finish_idle(app, lease).await? {
-            commit::Done::Yes | commit::Done::Moved => Left::Finished,
-            commit::Done::Lost => Left::LeaseLost,
-        });
-    }
-    let mut transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?);
+    let (mut transcript, mut facts) = (taken.transcript, taken.facts);
     loop {
-        let facts = facts::read(app, lease.into(), &transcript).await?;
         let done = match next(&transcript, &facts) {
-            Next::AskModel(request) => match ask(app, lease, &request).await? {
-                Asked::Steps(steps) => commit::append(app, lease, &mut transcript, steps).await?,
-                Asked::Later(left) => return Ok(left),
-            },
+            Next::AskModel(request) => {
+                // A reply cost money: it is kept before another one is asked for.
+                let kept = match transcript.holds_a_reply() {
+                    true => commit::append(app, lease, &mut transcript, Vec::new()).await?,
+                    false => commit::Done::Yes,
+                };
+                if kept == commit::Done::Yes {
+                    match ask(app, lease, &request).await? {
+                        Asked::Steps(steps) => transcript.hold(steps, app.clock.now()),
+                        Asked::Later(left) => return Ok(left),
+                        Asked::Nobody { what } => {
+                            // What was heard is heard, also by a run that ends here.
+                            commit::append(app, lease, &mut transcript, Vec::new()).await?;
+                            commit::hand_to_person(app, lease, &what).await?;
+                            return Ok(Left::Finished);
+                        }
+                    }
+                }
+                kept
+            }
             Next::Look(looks) => {
                 let steps = perform::looks(app, &facts, &looks).await;
                 commit::append(app, lease, &mut transcript, steps).await?
+            }
+            Next::Record(record) if record.only_hears() => {
+                transcript.hold(record.steps, app.clock.now());
+                facts.unheard.clear();
+                continue;
             }
             Next::Record(record) => commit::record(app, lease, &mut transcript, record).await?,
             Next::Wait(wait) => match commit::wait(app, lease, &transcript, &facts, wait).await? {
@@ -238,26 +238,27 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
             },
         };
         match done {
-            commit::Done::Yes => {}
-            // Something was said or changed meanwhile, an instruction for one: all is read again.
-            commit::Done::Moved => transcript = Transcript::new(runs::steps(&app.pool, lease.run, 0).await?),
+            commit::Done::Yes => facts = facts::read(app, lease.into(), &transcript).await?,
+            // Something was said or changed meanwhile, an instruction for one: all is read again, and what is held is
+            // kept if it still fits.
+            commit::Done::Moved => match commit::append(app, lease, &mut transcript, Vec::new()).await? {
+                commit::Done::Lost => return Ok(Left::LeaseLost),
+                commit::Done::Yes | commit::Done::Moved => match facts::take_up(app, lease.into()).await? {
+                    Some(again) => (transcript, facts) = (again.transcript, again.facts),
+                    None => return Ok(Left::LeaseLost),
+                },
+            },
             commit::Done::Lost => return Ok(Left::LeaseLost),
         }
     }
 }
 
 /// A payload named the ticket but not enough of it: the desk is read before the model is asked.
-async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<Left>> {
-    let Some(whole) = tickets::get(&app.pool, lease.ticket).await? else {
-        return Ok(Some(Left::LeaseLost));
-    };
-    if !whole.needs_read {
-        return Ok(None);
-    }
-    let Some(desk) = app.desks.get(&whole.ticket.outside.source) else {
+async fn read_from_desk(app: &App, lease: &mut Lease, outside: &OutsideId) -> anyhow::Result<Option<Left>> {
+    let Some(desk) = app.desks.get(&outside.source) else {
         return Ok(None);
     };
-    match desk.read(&whole.ticket.outside.id).await {
+    match desk.read(&outside.id).await {
         Ok(present) => {
             tickets::read_from_desk(&app.pool, lease.ticket, &present, app.intake().await?).await?;
             // The desk's trouble must not use up the patience with the model.
@@ -294,6 +295,10 @@ async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<L
 enum Asked {
     Steps(Vec<StepKind>),
     Later(Left),
+    /// It will not answer, and nobody takes its place.
+    Nobody {
+        what: String,
+    },
 }
 
 /// Asks the model. A failure that may pass puts the run back for later; after the last attempt, and at once for one that
@@ -346,9 +351,6 @@ async fn ask(app: &App, lease: &Lease, request: &ModelRequest) -> anyhow::Result
             };
             Ok(Asked::Steps(vec![stumbled, replied]))
         }
-        None => {
-            commit::hand_to_person(app, lease, &what).await?;
-            Ok(Asked::Later(Left::Finished))
-        }
+        None => Ok(Asked::Nobody { what }),
     }
 }

@@ -48,6 +48,7 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
             attempt: run.attempt,
             mode: run.mode.parse().unwrap_or(deskhand_core::ticket::Mode::Shadow),
             failures: 0,
+            if_news: false,
         };
         let transcript = Transcript::new(runs::steps(&app.pool, row.run, 0).await?);
         let facts = facts::read(app, (&lease).into(), &transcript).await?;

@@ -15,7 +15,7 @@ pub async fn append(
     db: impl PgExecutor<'_>,
     lease: &Lease,
     first: i32,
-    steps: &[StepKind],
+    steps: Vec<StepKind>,
     at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
     let kinds: Vec<serde_json::Value> = steps
@@ -49,7 +49,7 @@ pub async fn append(
         .map(|(row, kind)| Step {
             seq: row.seq,
             at: row.at,
-            kind: kind.clone(),
+            kind,
         })
         .collect();
     appended.sort_by_key(|step| step.seq);
@@ -80,17 +80,32 @@ pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Res
     )
     .fetch_all(db)
     .await?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|row| {
-            let kind = serde_json::from_value(row.kind).ok()?;
-            Some(Step {
-                seq: row.seq,
-                at: row.at,
-                kind,
-            })
+    let raw = rows.into_iter().map(|row| Raw {
+        seq: row.seq,
+        at: row.at,
+        kind: row.kind,
+    });
+    Ok(raw.filter_map(Raw::known).collect())
+}
+
+/// A step as the table has it.
+#[derive(Debug, serde::Deserialize)]
+pub(in crate::postgres) struct Raw {
+    seq: i32,
+    at: DateTime<Utc>,
+    kind: serde_json::Value,
+}
+
+impl Raw {
+    /// `None` for a kind that this binary does not know.
+    pub(in crate::postgres) fn known(self) -> Option<Step> {
+        let kind = serde_json::from_value(self.kind).ok()?;
+        Some(Step {
+            seq: self.seq,
+            at: self.at,
+            kind,
         })
-        .collect())
+    }
 }
 
 fn violates(error: &sqlx::Error, constraint: &str) -> bool {
