@@ -25,6 +25,8 @@ pub struct Read {
     pub grants: Vec<Grant>,
     /// What an admin set at run time.
     pub mode: Option<String>,
+    /// Whose turn it is: the attempt under which the run is at work; `None` while nobody works it.
+    pub attempt: Option<i32>,
     /// Where they were asked for; one that this binary does not know is left out.
     pub steps: Vec<Step>,
 }
@@ -47,6 +49,7 @@ pub async fn read(
         effects: all(row.effects).into_iter().map(EffectFact::from).collect(),
         grants: all(row.grants),
         mode: row.mode,
+        attempt: row.attempt,
         steps: all(row.steps).into_iter().filter_map(log::Raw::known).collect(),
     }))
 }

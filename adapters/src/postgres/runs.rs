@@ -197,22 +197,40 @@ pub async fn holds(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<bool>
     .await
 }
 
-/// The run waits from here on: no task, no lease, no memory. With an ending, it only waits for its receipts.
-pub async fn wait(tx: &mut PgConnection, lease: &Lease, ending: Option<Ending>) -> sqlx::Result<Result<(), LeaseLost>> {
-    let done = sqlx::query!(
-        "UPDATE run SET state = 'waiting', ending = $3, failures = 0, lease_owner = NULL, lease_until = NULL
-          WHERE id = $1 AND state = 'running' AND attempt = $2",
+/// The run waits from here on, with its last steps: no task, no lease, no memory. With an ending, it only waits for its
+/// receipts. Refused as [`append`] refuses.
+pub async fn wait(
+    tx: &mut PgConnection,
+    lease: &Lease,
+    first: i32,
+    steps: &[StepKind],
+    ending: Option<Ending>,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Result<(), LeaseLost>> {
+    let left = sqlx::query_scalar!(
+        r#"WITH left_alone AS (
+               UPDATE run SET state = 'waiting', ending = $3, failures = 0, lease_owner = NULL, lease_until = NULL
+                WHERE id = $1 AND state = 'running' AND attempt = $2 RETURNING id
+           ), written AS (
+               INSERT INTO step (run_id, seq, at, kind)
+               SELECT left_alone.id, $4 + s.n::integer - 1, coalesce($6, clock_timestamp()), s.kind
+                 FROM left_alone, UNNEST($5::jsonb[]) WITH ORDINALITY AS s (kind, n)
+           )
+           SELECT count(*) AS "count!" FROM left_alone"#,
         lease.run.0,
         lease.attempt,
         ending.map(Ending::as_str),
+        first,
+        &log::values(steps),
+        at,
     )
-    .execute(tx)
-    .await?;
-    Ok(if done.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(LeaseLost)
-    })
+    .fetch_one(tx)
+    .await;
+    match left {
+        Err(error) if log::is_taken(&error) => Ok(Err(LeaseLost)),
+        Ok(0) => Ok(Err(LeaseLost)),
+        left => left.map(|_| Ok(())),
+    }
 }
 
 /// Ends a waiting run that has its ending and waits for no receipt any more. False when it still waits for one.

@@ -15,7 +15,7 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use super::inbox::Intake;
 use super::{approvals, outbox, runs};
 pub(in crate::postgres) use comments::append_comments;
-pub use comments::{add_own_comment, comments, has_unheard, heard_ids, mark_indexed, unindexed};
+pub use comments::{add_own_comment, answered, comments, has_unheard, heard_ids, mark_indexed, unindexed};
 pub use list::{Filter, Listed, find, find_outside, from_outside, list};
 
 /// The id behind an upsert, after following the alias of a merged ticket.
@@ -326,11 +326,35 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
     Ok(runs)
 }
 
-/// Who has the ticket at its desk, as far as is known; empty for nobody.
-pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
-    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0)
-        .fetch_one(tx)
-        .await
+/// What a runner's transaction stands on, asked under its locks.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// Somebody said something public that the model has not heard.
+    pub unheard: bool,
+    /// Approvals of the run that are decided for and not executed.
+    pub due: i64,
+    /// Who has the ticket at its desk, as far as is known; empty for nobody.
+    pub assignee: String,
+    /// Why a person must look at it.
+    pub trouble: String,
+}
+
+pub async fn ground(tx: &mut PgConnection, ticket: TicketId, run: RunId, heard: i64) -> sqlx::Result<Ground> {
+    sqlx::query_as!(
+        Ground,
+        r#"SELECT t.assignee, t.trouble,
+                  EXISTS (SELECT FROM comment c WHERE c.ticket_id = t.id AND c.id > $3 AND c.public AND c.author <> 'bot')
+                      AS "unheard!",
+                  (SELECT count(*) FROM approval a
+                    WHERE a.run_id = $2 AND NOT a.recorded AND a.executed_at IS NULL AND a.state IN ('approved', 'edited'))
+                      AS "due!"
+             FROM ticket t WHERE t.id = $1"#,
+        ticket.0,
+        run.0,
+        heard,
+    )
+    .fetch_one(tx)
+    .await
 }
 
 /// `release`: the bot may work on it again. False when no human has it.

@@ -50,6 +50,26 @@ pub async fn append(
     }
 }
 
+/// The run is left waiting, with what is held and its last steps.
+async fn leave(
+    app: &App,
+    tx: &mut PgConnection,
+    lease: &Lease,
+    transcript: &Transcript,
+    steps: Vec<StepKind>,
+    ending: Option<Ending>,
+) -> sqlx::Result<Result<(), LeaseLost>> {
+    let (first, all) = with_held(transcript, steps);
+    runs::wait(tx, lease, first, &all, ending, app.clock.moved()).await
+}
+
+fn with_held(transcript: &Transcript, steps: Vec<StepKind>) -> (i32, Vec<StepKind>) {
+    let held = transcript.held();
+    let first = held.first().map_or(transcript.next_seq(), |step| step.seq);
+    let all = held.iter().map(|step| step.kind.clone()).chain(steps).collect();
+    (first, all)
+}
+
 /// What is held and steps after it, written down but not taken into the transcript yet: the commit may still fail.
 async fn write_down(
     app: &App,
@@ -58,9 +78,7 @@ async fn write_down(
     transcript: &Transcript,
     steps: Vec<StepKind>,
 ) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
-    let held = transcript.held();
-    let first = held.first().map_or(transcript.next_seq(), |step| step.seq);
-    let all: Vec<StepKind> = held.iter().map(|step| step.kind.clone()).chain(steps).collect();
+    let (first, all) = with_held(transcript, steps);
     if all.is_empty() {
         return Ok(Ok(Vec::new()));
     }
@@ -105,16 +123,20 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
 }
 
 /// Opens the ticket's transaction, unless the ground moved or the lease is gone.
-async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Transaction<'a, Postgres>, Done>> {
+async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Begun<'a>, Done>> {
     let mut tx = app.pool.begin().await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Err(Done::Lost));
     }
-    if tickets::has_unheard(&mut tx, lease.ticket, heard).await? {
-        return Ok(Err(Done::Moved));
-    }
-    Ok(Ok(tx))
+    let ground = tickets::ground(&mut tx, lease.ticket, lease.run, heard).await?;
+    Ok(if ground.unheard {
+        Err(Done::Moved)
+    } else {
+        Ok((tx, ground))
+    })
 }
+
+type Begun<'a> = (Transaction<'a, Postgres>, tickets::Ground);
 
 /// Opens approvals with their cards and lets go of the run. Nothing waits in memory.
 pub async fn wait(
@@ -124,13 +146,13 @@ pub async fn wait(
     facts: &Facts,
     wait: Wait,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, wait.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, wait.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
     // An approval that was decided since the facts were read is not waited for.
-    if approvals::decided_unexecuted(&mut tx, lease.run).await? > facts.approvals.iter().filter(|a| a.is_due()).count()
-    {
+    let due = facts.approvals.iter().filter(|approval| approval.is_due()).count();
+    if ground.due > i64::try_from(due)? {
         return Ok(Done::Moved);
     }
     let mut steps = Vec::new();
@@ -148,14 +170,10 @@ pub async fn wait(
         effects.extend(effect);
         steps.push(step);
     }
-    if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
+    if leave(app, &mut tx, lease, transcript, steps, None).await?.is_err() {
         return lost_or_moved(app, lease).await;
     }
-    outbox::enqueue(&mut tx, &effects).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
-    if runs::wait(&mut tx, lease, None).await?.is_err() {
-        return Ok(Done::Lost);
-    }
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(Done::Yes)
@@ -233,11 +251,11 @@ pub async fn send(
     facts: &Facts,
     sending: Sending,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, sending.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, sending.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
-    if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
+    if !put_out(app, &mut tx, lease, transcript, facts, &sending, ground.assignee).await? {
         return Ok(Done::Moved);
     }
     let Ok(appended) = write_down(app, &mut *tx, lease, transcript, vec![sending.told]).await? else {
@@ -258,11 +276,14 @@ pub(super) async fn put_out(
     transcript: &Transcript,
     facts: &Facts,
     sending: &Sending,
+    assignee: String,
 ) -> anyhow::Result<bool> {
-    if let Some(id) = sending.approval
-        && !approvals::execute_once(tx, id).await?
-    {
-        return Ok(false);
+    if let Some(id) = sending.approval {
+        let approval = facts.approvals.iter().find(|approval| approval.id == id);
+        let digest = approval.map_or("", |approval| approval.digest.as_str());
+        if !approvals::execute_once(tx, id, digest).await? {
+            return Ok(false);
+        }
     }
     if let (Some(text), Effect::ProposeKnowledgeEdit(edit)) = (&sending.article, &sending.effect)
         && !sending.recorded
@@ -278,7 +299,7 @@ pub(super) async fn put_out(
     let mut effects = Vec::new();
     let ground = Ground {
         heard: sending.heard,
-        assignee: tickets::assignee(tx, lease.ticket).await?,
+        assignee,
     };
     let kind = match &sending.effect {
         Effect::ReplyCustomer(_) => Some(Kind::Reply),
@@ -309,8 +330,7 @@ pub(super) async fn put_out(
         effects.extend(header(app, lease.ticket));
         effects.extend(card(app, lease.ticket, id, sending.effect.tool()));
     }
-    outbox::enqueue(tx, &effects).await?;
-    outbox::refresh_header(tx, lease.ticket).await?;
+    outbox::enqueue_and_refresh(tx, lease.ticket, &effects).await?;
     Ok(true)
 }
 
@@ -350,8 +370,8 @@ pub async fn finish(
     facts: &Facts,
     finish: Finish,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, finish.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, finish.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
     let mut steps = Vec::new();
@@ -366,7 +386,10 @@ pub async fn finish(
         effects.extend(effect);
         steps.push(step);
     }
-    if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
+    if leave(app, &mut tx, lease, transcript, steps, Some(finish.ending))
+        .await?
+        .is_err()
+    {
         return lost_or_moved(app, lease).await;
     }
     let trouble = match finish.ending {
@@ -378,14 +401,10 @@ pub async fn finish(
         .effects
         .iter()
         .any(|effect| matches!(effect.state, EffectState::Dead | EffectState::Unknown));
-    if !undelivered || !trouble.is_empty() {
+    if (!undelivered || !trouble.is_empty()) && ground.trouble != trouble {
         tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
     }
-    outbox::enqueue(&mut tx, &effects).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
-    if runs::wait(&mut tx, lease, Some(finish.ending)).await?.is_err() {
-        return Ok(Done::Lost);
-    }
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;
     runs::complete_if_delivered(&mut tx, lease.run).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
@@ -402,12 +421,14 @@ pub async fn hand_to_person(app: &App, lease: &Lease, why: &str) -> anyhow::Resu
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, lease.ticket).await?;
     tickets::set_trouble(&mut tx, lease.ticket, why).await?;
-    if runs::wait(&mut tx, lease, Some(Ending::HandedOver)).await?.is_err() {
+    if runs::wait(&mut tx, lease, 1, &[], Some(Ending::HandedOver), None)
+        .await?
+        .is_err()
+    {
         return Ok(());
     }
     runs::complete_if_delivered(&mut tx, lease.run).await?;
-    outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &header(app, lease.ticket)).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(())
@@ -418,8 +439,7 @@ pub async fn failed(app: &App, ticket: TicketId, why: &str) {
     let said = async {
         let mut tx = app.pool.begin().await?;
         tickets::set_trouble(&mut tx, ticket, &format!("The run failed: {why}")).await?;
-        outbox::enqueue(&mut tx, &header(app, ticket)).await?;
-        outbox::refresh_header(&mut tx, ticket).await?;
+        outbox::enqueue_and_refresh(&mut tx, ticket, &header(app, ticket)).await?;
         tx.commit().await
     };
     if let Err(error) = said.await {

@@ -42,9 +42,12 @@ pub struct TakenUp {
     pub needs_read: bool,
 }
 
-/// Transcript and facts together, in one look. `None` where the ticket is not there.
-pub async fn take_up(app: &App, of: For) -> anyhow::Result<Option<TakenUp>> {
-    let Some(mut read) = store::read(&app.pool, of.run, of.ticket, 0, true).await? else {
+/// Transcript and facts together, in one look. `None` when somebody else has the run by now: a late runner must not even
+/// ask the model.
+pub async fn take_up(app: &App, lease: &Lease) -> anyhow::Result<Option<TakenUp>> {
+    let of = For::from(lease);
+    let read = store::read(&app.pool, of.run, of.ticket, 0, true).await?;
+    let Some(mut read) = read.filter(|read| read.attempt == Some(lease.attempt)) else {
         return Ok(None);
     };
     let transcript = Transcript::new(std::mem::take(&mut read.steps));

@@ -174,7 +174,7 @@ pub(super) fn fraction() -> f64 {
 /// commit: a runner that is killed in between asks again, as it does when it is killed while the model thinks.
 pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
     let mut lease = lease.clone();
-    let Some(mut taken) = facts::take_up(app, (&lease).into()).await? else {
+    let Some(mut taken) = facts::take_up(app, &lease).await? else {
         return Ok(Left::LeaseLost);
     };
     if taken.needs_read {
@@ -188,7 +188,7 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
         {
             return Ok(Left::Finished);
         }
-        match facts::take_up(app, (&lease).into()).await? {
+        match facts::take_up(app, &lease).await? {
             Some(again) => taken = again,
             None => return Ok(Left::LeaseLost),
         }
@@ -243,7 +243,7 @@ pub async fn pursue(app: &App, lease: &Lease) -> anyhow::Result<Left> {
             // kept if it still fits.
             commit::Done::Moved => match commit::append(app, lease, &mut transcript, Vec::new()).await? {
                 commit::Done::Lost => return Ok(Left::LeaseLost),
-                commit::Done::Yes | commit::Done::Moved => match facts::take_up(app, lease.into()).await? {
+                commit::Done::Yes | commit::Done::Moved => match facts::take_up(app, lease).await? {
                     Some(again) => (transcript, facts) = (again.transcript, again.facts),
                     None => return Ok(Left::LeaseLost),
                 },

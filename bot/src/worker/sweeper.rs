@@ -63,7 +63,8 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
         tickets::lock(&mut tx, row.ticket).await?;
         match execute(fact, transcript.last_heard(), &facts) {
             Execution::Send(sending) => {
-                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending).await? {
+                let ground = tickets::ground(&mut tx, row.ticket, row.run, sending.heard).await?;
+                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending, ground.assignee).await? {
                     continue;
                 }
             }

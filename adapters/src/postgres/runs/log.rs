@@ -18,10 +18,6 @@ pub async fn append(
     steps: Vec<StepKind>,
     at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
-    let kinds: Vec<serde_json::Value> = steps
-        .iter()
-        .map(|step| no_nul(serde_json::to_value(step).unwrap_or_default()))
-        .collect();
     let rows = sqlx::query!(
         r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
            INSERT INTO step (run_id, seq, at, kind)
@@ -31,13 +27,13 @@ pub async fn append(
         lease.run.0,
         lease.attempt,
         first,
-        &kinds,
+        &values(&steps),
         at,
     )
     .fetch_all(db)
     .await;
     let rows = match rows {
-        Err(error) if violates(&error, "step_seq") => return Ok(Err(LeaseLost)),
+        Err(error) if is_taken(&error) => return Ok(Err(LeaseLost)),
         rows => rows?,
     };
     if rows.len() != steps.len() {
@@ -54,6 +50,11 @@ pub async fn append(
         .collect();
     appended.sort_by_key(|step| step.seq);
     Ok(Ok(appended))
+}
+
+pub(super) fn values(steps: &[StepKind]) -> Vec<serde_json::Value> {
+    let values = steps.iter().map(|step| serde_json::to_value(step).unwrap_or_default());
+    values.map(no_nul).collect()
 }
 
 /// jsonb knows no NUL.
@@ -108,6 +109,7 @@ impl Raw {
     }
 }
 
-fn violates(error: &sqlx::Error, constraint: &str) -> bool {
-    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+/// Somebody else has written a step of this number.
+pub(super) fn is_taken(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.constraint()) == Some("step_seq")
 }

@@ -21,6 +21,7 @@ SELECT t.id, t.source, t.outside_id, t.subject, t.requester_name, t.requester_ad
           FROM standing_grant g
          WHERE g.revoked_at IS NULL) AS "grants: Json<Vec<Grant>>",
        (SELECT value FROM setting WHERE name = 'mode') AS mode,
+       (SELECT r.attempt FROM run r WHERE r.id = $1 AND r.state = 'running') AS attempt,
        CASE WHEN $4 THEN
            (SELECT json_agg(json_build_object('seq', s.seq, 'at', s.at, 'kind', s.kind) ORDER BY s.seq)
               FROM step s WHERE s.run_id = $1)
