@@ -8,6 +8,7 @@ pub mod approvals;
 pub mod articles;
 pub mod artifacts;
 pub mod embedded;
+pub mod facts;
 pub mod inbox;
 pub mod ledger;
 pub mod live;

@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::http::intake::Door;
 use crate::live::Live;
 use crate::models::{Make, Models};
+use crate::worker::runner::Seats;
 
 /// Everything that the parts share. Cheap to clone.
 #[derive(Clone)]
@@ -45,10 +46,16 @@ pub struct Inner {
     pub zendesk_author: RwLock<OurAuthor>,
     /// Wakes this process's runners without a round trip.
     pub runs_ready: Notify,
+    /// Where a resumed run is handed over to this process's runner.
+    pub seats: Seats,
     /// Wakes this process's dispatcher.
     pub effects_ready: Notify,
     /// A person paused or stopped a run: whoever has it in hand looks at once.
     pub run_words: Notify,
+    /// There is something to tell other processes.
+    pub news: Notify,
+    /// This process among all that share the database.
+    pub instance: String,
     pub door: Door,
     /// Set while shutting down: `/health/ready` says no.
     pub closing: std::sync::atomic::AtomicBool,
@@ -170,8 +177,11 @@ impl App {
             },
             zendesk_author: RwLock::new(OurAuthor::default()),
             runs_ready: Notify::new(),
+            seats: Seats::default(),
             effects_ready: Notify::new(),
             run_words: Notify::new(),
+            news: Notify::new(),
+            instance: uuid::Uuid::now_v7().to_string(),
             door: Door::default(),
             closing: std::sync::atomic::AtomicBool::new(false),
             at_work: AtomicU32::new(0),
@@ -222,11 +232,17 @@ impl App {
         Some(format!("slack:{channel}"))
     }
 
-    /// Something became ready: tells this process at once, and the others after the commit that made it so.
+    /// Something became ready: wakes this process's workers.
     pub fn wake(&self) {
         self.runs_ready.notify_one();
         self.effects_ready.notify_one();
         self.run_words.notify_waiters();
+    }
+
+    /// Something became ready, and is committed: wakes this process's workers at once and other processes soon.
+    pub fn announce(&self) {
+        self.wake();
+        self.news.notify_one();
     }
 }
 

@@ -1,7 +1,8 @@
 //! From a click, a form or a command to a decision, the same for every surface.
 
-use deskhand_adapters::postgres::approvals::{self, Pressed};
-use deskhand_adapters::postgres::{inbox, wake};
+use deskhand_adapters::postgres::approvals::{self, About, Pressed, Pressing};
+use deskhand_adapters::postgres::inbox;
+use deskhand_adapters::postgres::runs::Taker;
 use deskhand_core::approval::{Actor, Answer, Wish};
 use deskhand_core::id::ApprovalId;
 use deskhand_core::roster::Membership;
@@ -45,39 +46,53 @@ pub async fn decide(app: &App, wanted: &Wanted) -> anyhow::Result<Answer> {
 
 /// `None` when it cannot be decided now: a lock was not had in time, or a group must be looked up first.
 pub async fn try_decide(app: &App, wanted: &Wanted) -> anyhow::Result<Option<Answer>> {
-    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else {
+    let Some(about) = approvals::about(&app.pool, wanted.approval).await? else {
         return Ok(Some(Answer::Unknown));
     };
-    let listed = match people::on_list(app, app.config.route(&tool).approvers, &wanted.actor).await? {
+    let listed = match people::on_list(app, app.config.route(&about.tool).approvers, &wanted.actor).await? {
         Membership::Yes => true,
         Membership::No => false,
         Membership::Unknown(_) => return Ok(None),
     };
-    press(app, wanted, listed).await
+    press(app, wanted, about, listed).await
 }
 
 /// Decides with what is known of the person by now.
-pub async fn press(app: &App, wanted: &Wanted, listed: bool) -> anyhow::Result<Option<Answer>> {
-    let pressed = Pressed {
-        id: wanted.approval,
-        actor: &wanted.actor,
-        wish: &wanted.wish,
-        digest: wanted.digest.as_deref(),
-        listed,
-    };
-    let pressing = approvals::press(&app.pool, &pressed, app.clock.moved()).await?;
+pub async fn press(app: &App, wanted: &Wanted, about: About, listed: bool) -> anyhow::Result<Option<Answer>> {
+    // A task of its own: whoever clicked may hang up, and the resumed run must not hang between two hands.
+    let pressing = tokio::spawn(press_and_hand_over(app.clone(), wanted.clone(), about, listed)).await??;
     if pressing.answer == Answer::Checking {
         return Ok(None);
     }
     if let Answer::Decided(decision) = &pressing.answer {
         tracing::info!(approval = %wanted.approval, state = %decision.state, "an approval was decided");
-        app.wake();
-        // After the commit, and only a wake-up: the others poll as well.
-        if let Err(error) = wake::notify(&app.pool).await {
-            tracing::debug!(%error, "other processes were not woken; they poll");
-        }
     }
     Ok(Some(pressing.answer))
+}
+
+/// A run that is resumed is leased to this process's runner in the click's own transaction, if that has a slot for it;
+/// else it is queued.
+async fn press_and_hand_over(app: App, wanted: Wanted, about: About, listed: bool) -> sqlx::Result<Pressing> {
+    let seat = app.seats.take();
+    let pressed = Pressed {
+        id: wanted.approval,
+        about: &about,
+        actor: &wanted.actor,
+        wish: &wanted.wish,
+        digest: wanted.digest.as_deref(),
+        listed,
+        taker: seat.as_ref().map(|seat| Taker {
+            owner: seat.owner(),
+            seconds: app.config.limits.lease.as_secs_f64(),
+        }),
+    };
+    let mut pressing = approvals::press(&app.pool, &pressed, app.clock.moved()).await?;
+    if let (Some(seat), Some(lease)) = (seat, pressing.lease.take()) {
+        seat.fill(&app, lease);
+    }
+    // Also for a seat that was not taken: whoever looked meanwhile found it occupied.
+    app.announce();
+    Ok(pressing)
 }
 
 /// Every click gets exactly one visible answer: a decision is seen on the card, everything else is told to the person.

@@ -44,17 +44,17 @@ pub async fn serve(app: &App) -> anyhow::Result<usize> {
 
 async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
     let wanted: Wanted = serde_json::from_slice(body)?;
-    let Some(tool) = approvals::tool_of(&app.pool, wanted.approval).await? else {
+    let Some(about) = approvals::about(&app.pool, wanted.approval).await? else {
         decisions::tell(app, &wanted, &Answer::Unknown).await?;
         return Ok(true);
     };
-    let list = app.config.route(&tool).approvers;
+    let list = app.config.route(&about.tool).approvers;
     if let Membership::Unknown(_) = people::on_list(app, list, &wanted.actor).await? {
         people::look_up(app, list, &wanted.actor).await?;
     }
     let given = match people::on_list(app, list, &wanted.actor).await? {
-        Membership::Yes => decisions::press(app, &wanted, true).await?,
-        Membership::No => decisions::press(app, &wanted, false).await?,
+        Membership::Yes => decisions::press(app, &wanted, about, true).await?,
+        Membership::No => decisions::press(app, &wanted, about, false).await?,
         // What cannot be checked is refused, and said so.
         Membership::Unknown(_) => {
             let why =

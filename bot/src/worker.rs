@@ -9,6 +9,7 @@ pub mod facts;
 pub mod perform;
 pub mod runner;
 pub mod sweeper;
+pub mod wakes;
 
 mod chat_out;
 mod desk_out;

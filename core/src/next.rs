@@ -63,6 +63,20 @@ pub struct Record {
     pub superseded: Vec<(ApprovalId, String)>,
 }
 
+impl Record {
+    /// Nothing but what is told to the model next: it may be written down with the model's reply.
+    pub fn only_hears(&self) -> bool {
+        let Self {
+            steps,
+            triage,
+            notes,
+            superseded,
+        } = self;
+        let nothing_else = triage.is_none() && notes.is_empty() && superseded.is_empty();
+        nothing_else && steps.iter().all(|step| matches!(step, StepKind::Heard { .. }))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wait {
     /// Approvals to open, in the order of their calls. Empty when those that wait are open already.

@@ -4,6 +4,7 @@ mod length;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::context::{Cut, Prompted, estimate};
@@ -27,6 +28,8 @@ pub struct Transcript {
     steps: Vec<Step>,
     /// What each step adds to a request, beside it.
     tokens: Vec<u64>,
+    /// How many of the last steps are not written down yet.
+    held: usize,
 }
 
 impl Transcript {
@@ -37,6 +40,7 @@ impl Transcript {
             earlier: None,
             steps,
             tokens,
+            held: 0,
         }
     }
 
@@ -51,6 +55,35 @@ impl Transcript {
     pub fn push(&mut self, step: Step) {
         self.tokens.push(estimate::step(&step.kind));
         self.steps.push(step);
+    }
+
+    /// Takes steps in that are written down later, together with what comes of them.
+    pub fn hold(&mut self, kinds: Vec<StepKind>, at: DateTime<Utc>) {
+        for kind in kinds {
+            let seq = self.next_seq();
+            self.push(Step { seq, at, kind });
+            self.held += 1;
+        }
+    }
+
+    /// The last steps, which are not written down yet.
+    pub fn held(&self) -> &[Step] {
+        &self.steps[self.steps.len() - self.held..]
+    }
+
+    pub fn holds_a_reply(&self) -> bool {
+        self.held()
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Replied { .. }))
+    }
+
+    /// The held steps as they were written down, and others after them.
+    pub fn written(&mut self, steps: Vec<Step>) {
+        let kept = self.steps.len() - self.held;
+        self.steps.truncate(kept);
+        self.tokens.truncate(kept);
+        self.held = 0;
+        steps.into_iter().for_each(|step| self.push(step));
     }
 
     pub fn steps(&self) -> &[Step] {

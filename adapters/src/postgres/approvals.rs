@@ -36,12 +36,9 @@ pub async fn open(tx: &mut PgConnection, opening: &Opening<'_>, at: Option<DateT
     if let Some(replaced) = opening.replaces {
         supersede(tx, replaced, opening.why).await?;
     }
-    let id = sqlx::query_scalar!(
-        "INSERT INTO approval (ticket_id, run_id, call_step, call_index, tool, effect, digest, why, marks, recorded,
-                               instructed_by, expires_at, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-                 coalesce($13, clock_timestamp()) + make_interval(secs => $12), coalesce($13, clock_timestamp()))
-         RETURNING id",
+    let (salt, salted) = ledger::salt(opening.digest);
+    let id = sqlx::query_file_scalar!(
+        "src/postgres/sql/open_approval.sql",
         opening.ticket.0,
         opening.run.0,
         opening.call.step,
@@ -55,17 +52,12 @@ pub async fn open(tx: &mut PgConnection, opening: &Opening<'_>, at: Option<DateT
         opening.instructed_by,
         opening.expires_in,
         at,
+        EntryKind::Proposed.as_str(),
+        salted,
+        salt,
     )
-    .fetch_one(&mut *tx)
+    .fetch_one(tx)
     .await?;
-    let line = ledger::Line {
-        run: Some(opening.run),
-        approval: Some(ApprovalId(id)),
-        digest: opening.digest,
-        word: opening.effect.tool(),
-        ..ledger::Line::new(EntryKind::Proposed, opening.ticket)
-    };
-    ledger::append(tx, &line).await?;
     Ok(ApprovalId(id))
 }
 
@@ -132,23 +124,24 @@ pub async fn supersede(tx: &mut PgConnection, id: ApprovalId, reason: &str) -> s
     end(tx, &ids, ApprovalState::Superseded).await
 }
 
-/// Marks an approval executed; false when it was before, or is not decided. Guards its one execution.
-pub async fn execute_once(tx: &mut PgConnection, id: ApprovalId) -> sqlx::Result<bool> {
-    let row = sqlx::query!(
-        "UPDATE approval SET executed_at = clock_timestamp()
-          WHERE id = $1 AND executed_at IS NULL AND state IN ('approved', 'edited') RETURNING ticket_id, digest",
-        id.0
+/// Marks an approval executed, with its line in the ledger; false when it was before, or is not decided. Guards its one
+/// execution. `digest` is the approval's own.
+pub async fn execute_once(tx: &mut PgConnection, id: ApprovalId, digest: &str) -> sqlx::Result<bool> {
+    let (salt, salted) = ledger::salt(digest);
+    let done = sqlx::query!(
+        "WITH done AS (
+             UPDATE approval SET executed_at = clock_timestamp()
+              WHERE id = $1 AND executed_at IS NULL AND state IN ('approved', 'edited') RETURNING id, ticket_id)
+         INSERT INTO ledger (kind, ticket_id, approval_id, digest, salt)
+         SELECT $2, ticket_id, id, $3, $4 FROM done",
+        id.0,
+        EntryKind::Executed.as_str(),
+        salted,
+        salt,
     )
-    .fetch_optional(&mut *tx)
+    .execute(tx)
     .await?;
-    let Some(row) = row else { return Ok(false) };
-    let line = ledger::Line {
-        approval: Some(id),
-        digest: &row.digest,
-        ..ledger::Line::new(EntryKind::Executed, TicketId(row.ticket_id))
-    };
-    ledger::append(tx, &line).await?;
-    Ok(true)
+    Ok(done.rows_affected() == 1)
 }
 
 /// An approval as its row says.
@@ -172,7 +165,9 @@ pub struct Row {
     pub created_at: DateTime<Utc>,
 }
 
-struct Raw {
+/// As the table has it.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Raw {
     id: i64,
     ticket_id: i64,
     run_id: uuid::Uuid,
@@ -275,21 +270,22 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
     Ok(rows.into_iter().map(Row::from).collect())
 }
 
-/// How many approvals of a run are decided and not executed.
-pub async fn decided_unexecuted(tx: &mut PgConnection, run: RunId) -> sqlx::Result<usize> {
-    let count = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "count!" FROM approval
-            WHERE run_id = $1 AND NOT recorded AND executed_at IS NULL AND state IN ('approved', 'edited')"#,
-        run.0
-    )
-    .fetch_one(tx)
-    .await?;
-    Ok(usize::try_from(count).unwrap_or(0))
+/// What an approval is about: none of it ever changes.
+#[derive(Clone, Debug)]
+pub struct About {
+    pub tool: String,
+    pub ticket: TicketId,
+    pub run: RunId,
 }
 
-/// Which tool an approval is about; `None` when there is no such approval.
-pub async fn tool_of(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<String>> {
-    sqlx::query_scalar!("SELECT tool FROM approval WHERE id = $1", id.0)
+/// `None` when there is no such approval.
+pub async fn about(db: impl PgExecutor<'_>, id: ApprovalId) -> sqlx::Result<Option<About>> {
+    let row = sqlx::query!("SELECT tool, ticket_id, run_id FROM approval WHERE id = $1", id.0)
         .fetch_optional(db)
-        .await
+        .await?;
+    Ok(row.map(|row| About {
+        tool: row.tool,
+        ticket: TicketId(row.ticket_id),
+        run: RunId(row.run_id),
+    }))
 }

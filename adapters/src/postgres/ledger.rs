@@ -41,6 +41,13 @@ impl Line<'_> {
     }
 }
 
+/// A fresh salt, and the digest as the row keeps it.
+pub(super) fn salt(digest: &str) -> (String, String) {
+    let salt = Uuid::new_v4().simple().to_string();
+    let salted = salted(&salt, digest);
+    (salt, salted)
+}
+
 pub async fn append(tx: &mut PgConnection, line: &Line<'_>) -> sqlx::Result<()> {
     append_all(tx, std::slice::from_ref(line)).await
 }

@@ -4,6 +4,7 @@
 //! whoever reports a result must still hold that attempt.
 
 use chrono::{DateTime, Utc};
+use deskhand_core::facts::EffectFact;
 use deskhand_core::id::{ApprovalId, CallKey, EffectId, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
 pub use deskhand_core::run::EffectKind as Kind;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-use super::{ledger, runs};
+use super::runs;
 /// The lane of a ticket's desk.
 pub fn desk_lane(ticket: TicketId) -> String {
     format!("desk:{}", ticket.0)
@@ -52,9 +53,18 @@ impl New {
 
 /// Puts effects into the outbox, in their order. A header or a settling that is pending already serves for the new one.
 pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()> {
-    if effects.is_empty() {
-        return Ok(());
+    match effects.is_empty() {
+        true => Ok(()),
+        false => enqueue_with(tx, effects, None).await,
     }
+}
+
+/// The same; and the ticket's headers are drawn anew, where they stand.
+pub async fn enqueue_and_refresh(tx: &mut PgConnection, ticket: TicketId, effects: &[New]) -> sqlx::Result<()> {
+    enqueue_with(tx, effects, Some(ticket)).await
+}
+
+async fn enqueue_with(tx: &mut PgConnection, effects: &[New], refreshed: Option<TicketId>) -> sqlx::Result<()> {
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.id.0).collect();
     let kinds: Vec<&str> = effects.iter().map(|effect| effect.kind.as_str()).collect();
     let tickets: Vec<Option<i64>> = effects.iter().map(|effect| effect.ticket.map(|id| id.0)).collect();
@@ -71,15 +81,8 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
         .iter()
         .map(|effect| if effect.recorded { "recorded" } else { "pending" })
         .collect();
-    sqlx::query!(
-        "INSERT INTO outbox (id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state)
-         SELECT id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload, state
-           FROM UNNEST($1::uuid[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[], $6::integer[], $7::integer[],
-                       $8::text[], $9::jsonb[], $10::text[])
-                WITH ORDINALITY AS d (id, kind, ticket_id, run_id, approval_id, call_step, call_index, lane, payload,
-                                      state, n)
-          ORDER BY n
-         ON CONFLICT DO NOTHING",
+    sqlx::query_file!(
+        "src/postgres/sql/enqueue_effects.sql",
         &ids,
         &kinds as &[&str],
         &tickets as &[Option<i64>],
@@ -90,6 +93,7 @@ pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()>
         &lanes as &[&str],
         &payloads,
         &states as &[&str],
+        refreshed.map(|ticket| ticket.0),
     )
     .execute(tx)
     .await?;
@@ -206,29 +210,23 @@ pub async fn end(
     remote_id: &str,
     why: &str,
 ) -> sqlx::Result<bool> {
-    let done = sqlx::query!(
-        "UPDATE outbox SET state = $3, remote_id = $4, why = $5, lease_until = NULL, done_at = clock_timestamp()
-          WHERE id = $1 AND state = 'sending' AND attempts = $2",
+    let ended = sqlx::query_file_scalar!(
+        "src/postgres/sql/end_effect.sql",
         claimed.id.0,
         claimed.attempts,
         state.as_str(),
         remote_id,
         why,
+        claimed.kind.is_desk(),
+        EntryKind::Receipt.as_str(),
+        Uuid::new_v4().simple().to_string(),
     )
-    .execute(&mut *tx)
+    .fetch_optional(&mut *tx)
     .await?;
-    if done.rows_affected() == 0 {
+    if ended.is_none() {
         return Ok(false);
     }
     if claimed.kind.is_desk() {
-        let line = ledger::Line {
-            run: claimed.run,
-            approval: claimed.approval,
-            effect: Some(claimed.id),
-            word: state.as_str(),
-            ..ledger::Line::of(EntryKind::Receipt, claimed.ticket)
-        };
-        ledger::append(tx, &line).await?;
         if let Some(run) = claimed.run {
             let failed = matches!(state, EffectState::Withdrawn | EffectState::Dead);
             if failed && claimed.kind == Kind::Reply {
@@ -335,32 +333,34 @@ pub async fn redrive(db: impl PgExecutor<'_>, id: EffectId) -> sqlx::Result<bool
     Ok(done.rows_affected() == 1)
 }
 
-/// Effects of a run's calls, as `next` needs them.
-pub async fn of_run(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Vec<deskhand_core::facts::EffectFact>> {
-    let rows = sqlx::query!(
-        "SELECT id, kind, call_step, call_index, state, why FROM outbox
-          WHERE run_id = $1 AND kind IN ('reply', 'escalation', 'bookkeeping') ORDER BY seq",
-        run.0
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows
-        .into_iter()
-        .map(|row| deskhand_core::facts::EffectFact {
-            id: EffectId(row.id),
-            call: row
+/// An effect of a run's call as the table has it, for the facts.
+#[derive(Debug, serde::Deserialize)]
+pub(super) struct Raw {
+    id: Uuid,
+    kind: String,
+    call_step: Option<i32>,
+    call_index: Option<i32>,
+    state: String,
+    why: String,
+}
+
+impl From<Raw> for EffectFact {
+    fn from(raw: Raw) -> Self {
+        Self {
+            id: EffectId(raw.id),
+            call: raw
                 .call_step
-                .zip(row.call_index)
+                .zip(raw.call_index)
                 .map(|(step, index)| CallKey { step, index }),
-            state: row.state.parse().unwrap_or(EffectState::Unknown),
-            what: if row.kind == "reply" {
+            state: raw.state.parse().unwrap_or(EffectState::Unknown),
+            what: if raw.kind == "reply" {
                 "reply_customer".into()
             } else {
-                row.kind
+                raw.kind
             },
-            why: row.why,
-        })
-        .collect())
+            why: raw.why,
+        }
+    }
 }
 
 /// Settles the cards of an approval that ended while one of them was on its way.

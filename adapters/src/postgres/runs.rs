@@ -1,7 +1,9 @@
 //! Runs: queued, claimed with a lease, renewed, finished. Every change is guarded by state and attempt.
 
+mod claim;
 mod held;
-mod log;
+mod idle;
+pub(super) mod log;
 mod lost;
 mod shown;
 
@@ -17,7 +19,9 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
+pub use claim::{Claimed, LEVELS, Levels, Taker, claim, take};
 pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, why_stopped, words};
+pub use idle::finish_idle;
 pub use log::{append, steps, transcript};
 pub use lost::{Lost, postpone, put_back, reset_failures, sweep};
 pub use shown::{Shown, counts, get, of_ticket};
@@ -31,6 +35,8 @@ pub struct Lease {
     pub mode: Mode,
     /// Claims in a row that ended without a step.
     pub failures: i32,
+    /// Queued only to look: without news it ends at once.
+    pub if_news: bool,
 }
 
 /// Somebody else has the run by now, or it is over. A value, not an error: the late worker just stops.
@@ -85,33 +91,6 @@ pub async fn queue_to_read(
     .execute(tx)
     .await?;
     Ok(runs)
-}
-
-/// Whether a run that was queued only to look has nothing to do: no public comment since what earlier runs heard, and no
-/// instruction.
-pub async fn has_no_news(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<bool> {
-    let idle = sqlx::query_file_scalar!("src/postgres/sql/run_without_news.sql", run.0)
-        .fetch_optional(db)
-        .await?;
-    Ok(idle.is_some())
-}
-
-/// Ends a leased run that has nothing to do.
-pub async fn finish_idle(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
-    let done = sqlx::query!(
-        "UPDATE run SET state = 'completed', ending = 'triaged', error = 'nothing new was said',
-                finished_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL
-          WHERE id = $1 AND state = 'running' AND attempt = $2",
-        lease.run.0,
-        lease.attempt,
-    )
-    .execute(tx)
-    .await?;
-    Ok(if done.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(LeaseLost)
-    })
 }
 
 /// Queues the runs of these tickets that wait, and nothing else.
@@ -176,34 +155,6 @@ async fn insert_ready(
     Ok(())
 }
 
-/// Claims up to `most` runs, each with a lease of `seconds`. `above` is a low-water mark on the queue's numbers: rows
-/// below it were gone at the last look and are not visited again, which keeps a claim cheap while dead rows pile up
-/// behind an old snapshot. Gives the leases and the lowest number that was seen.
-pub async fn claim(
-    pool: &PgPool,
-    owner: &str,
-    most: i64,
-    seconds: f64,
-    above: i64,
-    at: Option<DateTime<Utc>>,
-) -> sqlx::Result<(Vec<Lease>, Option<i64>)> {
-    let rows = sqlx::query_file!("src/postgres/sql/claim_runs.sql", owner, most, seconds, above, at)
-        .fetch_all(pool)
-        .await?;
-    let lowest = rows.iter().map(|row| row.ready_seq).min();
-    let leases = rows
-        .into_iter()
-        .map(|row| Lease {
-            run: RunId(row.id),
-            ticket: TicketId(row.ticket_id),
-            attempt: row.attempt,
-            mode: row.mode.parse().unwrap_or(Mode::Shadow),
-            failures: row.failures,
-        })
-        .collect();
-    Ok((leases, lowest))
-}
-
 /// Renews leases in one statement; gives those that are still held.
 pub async fn renew(pool: &PgPool, leases: &[Lease], seconds: f64) -> sqlx::Result<Vec<RunId>> {
     let ids: Vec<Uuid> = leases.iter().map(|lease| lease.run.0).collect();
@@ -222,10 +173,15 @@ pub async fn renew(pool: &PgPool, leases: &[Lease], seconds: f64) -> sqlx::Resul
     Ok(rows.into_iter().map(RunId).collect())
 }
 
-/// Locks the run for its holder, after the ticket's lock.
+/// Locks the ticket, then the run for its holder: the first locks of every transaction of a runner, in one round trip.
+/// What is asked after them, in statements of their own, sees whatever was committed before the locks were had.
 pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
     let row = sqlx::query_scalar!(
-        r#"SELECT 1 AS "one!" FROM run WHERE id = $1 AND state = 'running' AND attempt = $2 FOR UPDATE"#,
+        r#"WITH t AS MATERIALIZED (SELECT id FROM ticket WHERE id = $1 FOR UPDATE)
+           SELECT 1 AS "one!" FROM t JOIN run ON run.ticket_id = t.id
+            WHERE run.id = $2 AND run.state = 'running' AND run.attempt = $3
+              FOR UPDATE OF run"#,
+        lease.ticket.0,
         lease.run.0,
         lease.attempt,
     )
@@ -245,22 +201,40 @@ pub async fn holds(db: impl PgExecutor<'_>, lease: &Lease) -> sqlx::Result<bool>
     .await
 }
 
-/// The run waits from here on: no task, no lease, no memory. With an ending, it only waits for its receipts.
-pub async fn wait(tx: &mut PgConnection, lease: &Lease, ending: Option<Ending>) -> sqlx::Result<Result<(), LeaseLost>> {
-    let done = sqlx::query!(
-        "UPDATE run SET state = 'waiting', ending = $3, failures = 0, lease_owner = NULL, lease_until = NULL
-          WHERE id = $1 AND state = 'running' AND attempt = $2",
+/// The run waits from here on, with its last steps: no task, no lease, no memory. With an ending, it only waits for its
+/// receipts. Refused as [`append`] refuses.
+pub async fn wait(
+    tx: &mut PgConnection,
+    lease: &Lease,
+    first: i32,
+    steps: &[StepKind],
+    ending: Option<Ending>,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Result<(), LeaseLost>> {
+    let left = sqlx::query_scalar!(
+        r#"WITH left_alone AS (
+               UPDATE run SET state = 'waiting', ending = $3, failures = 0, lease_owner = NULL, lease_until = NULL
+                WHERE id = $1 AND state = 'running' AND attempt = $2 RETURNING id
+           ), written AS (
+               INSERT INTO step (run_id, seq, at, kind)
+               SELECT left_alone.id, $4 + s.n::integer - 1, coalesce($6, clock_timestamp()), s.kind
+                 FROM left_alone, UNNEST($5::jsonb[]) WITH ORDINALITY AS s (kind, n)
+           )
+           SELECT count(*) AS "count!" FROM left_alone"#,
         lease.run.0,
         lease.attempt,
         ending.map(Ending::as_str),
+        first,
+        &log::values(steps),
+        at,
     )
-    .execute(tx)
-    .await?;
-    Ok(if done.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(LeaseLost)
-    })
+    .fetch_one(tx)
+    .await;
+    match left {
+        Err(error) if log::is_taken(&error) => Ok(Err(LeaseLost)),
+        Ok(0) => Ok(Err(LeaseLost)),
+        left => left.map(|_| Ok(())),
+    }
 }
 
 /// Ends a waiting run that has its ending and waits for no receipt any more. False when it still waits for one.

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::inbound::{DeskStatus, Told};
 use deskhand_core::port::DeskTicket;
-use deskhand_core::ticket::{OutsideId, Requester, Source, Ticket, TicketState, Triage};
+use deskhand_core::ticket::{OutsideId, Source, Ticket, TicketState, Triage};
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
 use super::inbox::Intake;
 use super::{approvals, outbox, runs};
 pub(in crate::postgres) use comments::append_comments;
-pub use comments::{add_own_comment, comments, has_unheard, heard_ids, mark_indexed, unindexed};
+pub use comments::{add_own_comment, answered, comments, has_unheard, heard_ids, mark_indexed, unindexed};
 pub use list::{Filter, Listed, find, find_outside, from_outside, list};
 
 /// The id behind an upsert, after following the alias of a merged ticket.
@@ -224,6 +224,37 @@ pub struct Whole {
     pub alias_of: Option<TicketId>,
 }
 
+/// From a row with the ticket's columns: each checked query has a row type of its own.
+macro_rules! whole {
+    ($row:expr) => {
+        $crate::postgres::tickets::Whole {
+            ticket: deskhand_core::ticket::Ticket {
+                id: deskhand_core::id::TicketId($row.id),
+                outside: deskhand_core::ticket::OutsideId {
+                    source: $row.source.parse().unwrap_or(deskhand_core::ticket::Source::Api),
+                    id: $row.outside_id,
+                },
+                subject: $row.subject,
+                requester: deskhand_core::ticket::Requester {
+                    name: $row.requester_name,
+                    address: $row.requester_address,
+                },
+                state: $row.state.parse().unwrap_or(deskhand_core::ticket::TicketState::New),
+                version: $row.version,
+                triage: $row.triage.map(|triage| triage.0),
+                created_at: $row.created_at,
+                updated_at: $row.updated_at,
+            },
+            automatic: $row.automatic,
+            needs_read: $row.needs_read,
+            url: Some($row.url).filter(|url| !url.is_empty()),
+            trouble: $row.trouble,
+            alias_of: $row.alias_of.map(deskhand_core::id::TicketId),
+        }
+    };
+}
+pub(super) use whole;
+
 pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<Whole>> {
     let row = sqlx::query!(
         r#"SELECT id, source, outside_id, subject, requester_name, requester_address, state, version,
@@ -233,30 +264,7 @@ pub async fn get(db: impl PgExecutor<'_>, id: TicketId) -> sqlx::Result<Option<W
     )
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|row| Whole {
-        ticket: Ticket {
-            id: TicketId(row.id),
-            outside: OutsideId {
-                source: row.source.parse().unwrap_or(Source::Api),
-                id: row.outside_id,
-            },
-            subject: row.subject,
-            requester: Requester {
-                name: row.requester_name,
-                address: row.requester_address,
-            },
-            state: row.state.parse().unwrap_or(TicketState::New),
-            version: row.version,
-            triage: row.triage.map(|triage| triage.0),
-            created_at: row.created_at,
-            updated_at: row.updated_at,
-        },
-        automatic: row.automatic,
-        needs_read: row.needs_read,
-        url: Some(row.url).filter(|url| !url.is_empty()),
-        trouble: row.trouble,
-        alias_of: row.alias_of.map(TicketId),
-    }))
+    Ok(row.map(|row| whole!(row)))
 }
 
 /// Locks the ticket, the first lock of every transaction that changes its runs, and gives its version.
@@ -318,11 +326,35 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
     Ok(runs)
 }
 
-/// Who has the ticket at its desk, as far as is known; empty for nobody.
-pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
-    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0)
-        .fetch_one(tx)
-        .await
+/// What a runner's transaction stands on, asked under its locks.
+#[derive(Clone, Debug)]
+pub struct Ground {
+    /// Somebody said something public that the model has not heard.
+    pub unheard: bool,
+    /// Approvals of the run that are decided for and not executed.
+    pub due: i64,
+    /// Who has the ticket at its desk, as far as is known; empty for nobody.
+    pub assignee: String,
+    /// Why a person must look at it.
+    pub trouble: String,
+}
+
+pub async fn ground(tx: &mut PgConnection, ticket: TicketId, run: RunId, heard: i64) -> sqlx::Result<Ground> {
+    sqlx::query_as!(
+        Ground,
+        r#"SELECT t.assignee, t.trouble,
+                  EXISTS (SELECT FROM comment c WHERE c.ticket_id = t.id AND c.id > $3 AND c.public AND c.author <> 'bot')
+                      AS "unheard!",
+                  (SELECT count(*) FROM approval a
+                    WHERE a.run_id = $2 AND NOT a.recorded AND a.executed_at IS NULL AND a.state IN ('approved', 'edited'))
+                      AS "due!"
+             FROM ticket t WHERE t.id = $1"#,
+        ticket.0,
+        run.0,
+        heard,
+    )
+    .fetch_one(tx)
+    .await
 }
 
 /// `release`: the bot may work on it again. False when no human has it.

@@ -6,9 +6,12 @@ use sqlx::postgres::PgListener;
 /// The one channel: something became ready somewhere.
 const CHANNEL: &str = "deskhand_ready";
 
-/// Tells other processes, after the commit. Never inside a hot transaction: it would serialise the commits.
-pub async fn notify(pool: &PgPool) -> sqlx::Result<()> {
-    sqlx::query!("SELECT pg_notify($1, '')", CHANNEL).execute(pool).await?;
+/// Tells other processes, after the commit. Never inside a hot transaction: it would serialise the commits. `from` tells
+/// the sender's own notification from those of others.
+pub async fn notify(pool: &PgPool, from: &str) -> sqlx::Result<()> {
+    sqlx::query!("SELECT pg_notify($1, $2)", CHANNEL, from)
+        .execute(pool)
+        .await?;
     Ok(())
 }
 
@@ -24,8 +27,10 @@ pub struct Wakes {
 }
 
 impl Wakes {
-    /// Returns when something may have become ready, also when the connection was lost: then one must look.
-    pub async fn next(&mut self) -> sqlx::Result<()> {
-        self.listener.try_recv().await.map(|_| ())
+    /// Returns when something may have become ready, with who says so; `None` when the connection was lost: then one
+    /// must look.
+    pub async fn next(&mut self) -> sqlx::Result<Option<String>> {
+        let notification = self.listener.try_recv().await?;
+        Ok(notification.map(|notification| notification.payload().to_owned()))
     }
 }

@@ -5,16 +5,14 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
-use deskhand_adapters::postgres::wake;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::start::Context;
-use crate::app::App;
 use crate::http;
 use crate::outside;
-use crate::worker::{dispatcher, runner, sweeper};
+use crate::worker::{dispatcher, runner, sweeper, wakes};
 
 #[derive(Args, Debug)]
 pub(super) struct Serve {
@@ -72,7 +70,8 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     if has(Part::Sweeper) {
         tracker.spawn(sweeper::work(app.clone(), cancel.clone()));
     }
-    tracker.spawn(listen(app.clone(), cancel.clone()));
+    tracker.spawn(wakes::listen(app.clone(), cancel.clone()));
+    tracker.spawn(wakes::announce(app.clone(), cancel.clone()));
     tracker.spawn({
         let app = app.clone();
         async move { outside::learn_who_we_are(&app).await }
@@ -89,26 +88,6 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     }
     started.stop().await;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Other processes' wake-ups. Losing the connection only costs time: everything polls as well.
-async fn listen(app: App, cancel: CancellationToken) {
-    while !cancel.is_cancelled() {
-        let listened = async {
-            let mut wakes = wake::listen(&app.pool).await?;
-            loop {
-                tokio::select! {
-                    woken = wakes.next() => woken?,
-                    () = cancel.cancelled() => return Ok::<(), sqlx::Error>(()),
-                }
-                app.wake();
-            }
-        };
-        if let Err(error) = listened.await {
-            tracing::warn!(%error, "listening for wake-ups failed; trying again");
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-        }
-    }
 }
 
 async fn asked_to_stop() -> anyhow::Result<()> {

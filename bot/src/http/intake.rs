@@ -58,7 +58,7 @@ async fn write_until_empty(app: App) {
             // A sender that hung up asks again and finds its delivery here.
             let _ = answer.send(result);
         }
-        app.wake();
+        app.announce();
     }
 }
 

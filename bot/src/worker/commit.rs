@@ -7,7 +7,7 @@
 mod end;
 mod send;
 
-pub use end::{end_without_ticket, failed, finish, finish_idle, hand_to_person};
+pub use end::{end_without_ticket, failed, finish, hand_to_person};
 pub(super) use send::put_out;
 pub use send::{send, start};
 
@@ -18,11 +18,12 @@ use deskhand_core::facts::Facts;
 use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::next::{Ask, Record, Wait};
 use deskhand_core::port::Bookkeeping;
+use deskhand_core::run::Ending;
 use deskhand_core::step::{Step, StepKind};
 use deskhand_core::ticket::{Mode, Source};
 use deskhand_core::transcript::Transcript;
 use serde_json::json;
-use sqlx::{PgConnection, Postgres, Transaction};
+use sqlx::{PgConnection, PgExecutor, Postgres, Transaction};
 
 use crate::app::App;
 
@@ -36,50 +37,30 @@ pub enum Done {
     Lost,
 }
 
-/// Appends steps and takes them into the transcript.
+/// Appends what is held and steps after it, and takes them into the transcript.
 pub async fn append(
     app: &App,
     lease: &Lease,
     transcript: &mut Transcript,
     steps: Vec<StepKind>,
 ) -> anyhow::Result<Done> {
-    let first = transcript.next_seq();
-    match runs::append(&app.pool, lease, first, &steps, app.clock.moved()).await? {
+    match write_down(app, &app.pool, lease, transcript, steps).await? {
         Ok(appended) => {
-            appended.into_iter().for_each(|step| transcript.push(step));
+            transcript.written(appended);
             Ok(Done::Yes)
         }
         Err(LeaseLost) => lost_or_moved(app, lease).await,
     }
 }
 
-/// Appends what a model said, with what it cost.
-pub async fn replied(
-    app: &App,
-    lease: &Lease,
-    transcript: &mut Transcript,
-    facts: &Facts,
-    steps: Vec<StepKind>,
-) -> anyhow::Result<Done> {
-    let said = Transcript::new(
-        steps
-            .iter()
-            .map(|kind| Step {
-                seq: 0,
-                at: facts.now,
-                kind: kind.clone(),
-            })
-            .collect(),
-    );
-    if said.usage().total() == 0 {
-        return append(app, lease, transcript, steps).await;
-    }
-    let mut tx = app.pool.begin().await?;
-    let first = transcript.next_seq();
-    let Ok(appended) = runs::append(&mut *tx, lease, first, &steps, app.clock.moved()).await? else {
-        return lost_or_moved(app, lease).await;
-    };
-    for (model, usage) in said.usages() {
+/// What a model's answers cost. Written down at once: the money is spent, whatever becomes of the run.
+pub async fn spent(app: &App, lease: &Lease, facts: &Facts, steps: &[StepKind]) -> sqlx::Result<()> {
+    for step in steps {
+        let (model, usage) = match step {
+            StepKind::Replied { model, reply } => (model, reply.usage),
+            StepKind::Compacted { model, usage, .. } => (model, *usage),
+            _ => continue,
+        };
         let line = spend::Line {
             ticket: lease.ticket,
             run: lease.run,
@@ -87,18 +68,16 @@ pub async fn replied(
             usage,
             micros: facts.budget.of(model, usage).micros,
         };
-        spend::add(&mut *tx, &line, app.clock.moved()).await?;
+        spend::add(&app.pool, &line, app.clock.moved()).await?;
     }
-    tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
-    Ok(Done::Yes)
+    Ok(())
 }
 
 /// Lets go of a run that a person paused, with what its model had written by then. `Moved` when it was resumed meanwhile.
 pub async fn rest(
     app: &App,
     lease: &Lease,
-    transcript: &mut Transcript,
+    transcript: &Transcript,
     partial: Option<StepKind>,
 ) -> anyhow::Result<Done> {
     let mut tx = app.pool.begin().await?;
@@ -106,11 +85,9 @@ pub async fn rest(
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Done::Lost);
     }
-    if let Some(step) = partial {
-        let kept = runs::append(&mut *tx, lease, transcript.next_seq(), &[step], app.clock.moved()).await?;
-        if kept.is_err() {
-            return lost_or_moved(app, lease).await;
-        }
+    let steps = partial.into_iter().collect();
+    if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
+        return lost_or_moved(app, lease).await;
     }
     if runs::rest(&mut tx, lease).await?.is_err() {
         // Resumed already: the queue has it again.
@@ -118,11 +95,45 @@ pub async fn rest(
         tx.commit().await?;
         return Ok(Done::Moved);
     }
-    outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &header(app, lease.ticket)).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(Done::Yes)
+}
+
+/// The run is left waiting, with what is held and its last steps.
+async fn leave(
+    app: &App,
+    tx: &mut PgConnection,
+    lease: &Lease,
+    transcript: &Transcript,
+    steps: Vec<StepKind>,
+    ending: Option<Ending>,
+) -> sqlx::Result<Result<(), LeaseLost>> {
+    let (first, all) = with_held(transcript, steps);
+    runs::wait(tx, lease, first, &all, ending, app.clock.moved()).await
+}
+
+fn with_held(transcript: &Transcript, steps: Vec<StepKind>) -> (i32, Vec<StepKind>) {
+    let held = transcript.held();
+    let first = held.first().map_or(transcript.next_seq(), |step| step.seq);
+    let all = held.iter().map(|step| step.kind.clone()).chain(steps).collect();
+    (first, all)
+}
+
+/// What is held and steps after it, written down but not taken into the transcript yet: the commit may still fail.
+async fn write_down(
+    app: &App,
+    db: impl PgExecutor<'_>,
+    lease: &Lease,
+    transcript: &Transcript,
+    steps: Vec<StepKind>,
+) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
+    let (first, all) = with_held(transcript, steps);
+    if all.is_empty() {
+        return Ok(Ok(Vec::new()));
+    }
+    runs::append(db, lease, first, all, app.clock.moved()).await
 }
 
 /// Why steps could not be appended: somebody else has the run, or an instruction took their place in it.
@@ -139,16 +150,15 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
         return append(app, lease, transcript, record.steps).await;
     }
     let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Done::Lost);
-    }
-    if let Some(triage) = &record.triage {
-        tickets::set_triage(&mut tx, lease.ticket, triage).await?;
     }
     if let Some(plan) = &record.plan {
         runs::set_plan(&mut tx, lease.run, plan).await?;
         outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
+    }
+    if let Some(triage) = &record.triage {
+        tickets::set_triage(&mut tx, lease.ticket, triage).await?;
     }
     let first = transcript.next_seq();
     for (n, note) in record.notes.iter().enumerate() {
@@ -158,27 +168,30 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     for (id, why) in &record.superseded {
         approvals::supersede(&mut tx, *id, why).await?;
     }
-    let Ok(appended) = runs::append(&mut *tx, lease, first, &record.steps, app.clock.moved()).await? else {
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, record.steps).await? else {
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
+    transcript.written(appended);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
 
 /// Opens the ticket's transaction, unless the ground moved or the lease is gone.
-async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Transaction<'a, Postgres>, Done>> {
+async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Begun<'a>, Done>> {
     let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Err(Done::Lost));
     }
-    if tickets::has_unheard(&mut tx, lease.ticket, heard).await? {
-        return Ok(Err(Done::Moved));
-    }
-    Ok(Ok(tx))
+    let ground = tickets::ground(&mut tx, lease.ticket, lease.run, heard).await?;
+    Ok(if ground.unheard {
+        Err(Done::Moved)
+    } else {
+        Ok((tx, ground))
+    })
 }
+
+type Begun<'a> = (Transaction<'a, Postgres>, tickets::Ground);
 
 /// Opens approvals with their cards and lets go of the run. Nothing waits in memory.
 pub async fn wait(
@@ -188,13 +201,13 @@ pub async fn wait(
     facts: &Facts,
     wait: Wait,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, wait.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, wait.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
     // An approval that was decided since the facts were read is not waited for.
-    if approvals::decided_unexecuted(&mut tx, lease.run).await? > facts.approvals.iter().filter(|a| a.is_due()).count()
-    {
+    let due = facts.approvals.iter().filter(|approval| approval.is_due()).count();
+    if ground.due > i64::try_from(due)? {
         return Ok(Done::Moved);
     }
     let mut steps = Vec::new();
@@ -212,17 +225,10 @@ pub async fn wait(
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
-        .await?
-        .is_err()
-    {
+    if leave(app, &mut tx, lease, transcript, steps, None).await?.is_err() {
         return lost_or_moved(app, lease).await;
     }
-    outbox::enqueue(&mut tx, &effects).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
-    if runs::wait(&mut tx, lease, None).await?.is_err() {
-        return Ok(Done::Lost);
-    }
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(Done::Yes)

@@ -75,8 +75,12 @@ impl Hand {
         (Reins { pull: pull.clone() }, Reins { pull })
     }
 
-    pub fn drop(&self, run: RunId) {
-        self.runs().remove(&run);
+    /// Drops a run, unless it is in hand under another lease by now.
+    pub fn forget(&self, lease: &Lease) {
+        let mut runs = self.runs();
+        if runs.get(&lease.run).is_some_and(|(now, _)| now == lease) {
+            runs.remove(&lease.run);
+        }
     }
 
     pub fn let_go_of_all(&self) {

@@ -195,9 +195,7 @@ async fn answered(
     tickets::lock(&mut tx, ticket).await?;
     let remark = receipt.remark.clone().unwrap_or_default();
     if outbox::end(&mut tx, claimed, EffectState::Delivered, &receipt.remote_id, &remark).await? {
-        tickets::add_own_comment(&mut tx, ticket, &receipt.remote_id, true, text).await?;
-        tickets::set_state(&mut tx, ticket, TicketState::WaitingOnCustomer).await?;
-        tickets::set_trouble(&mut tx, ticket, &remark).await?;
+        tickets::answered(&mut tx, ticket, &receipt.remote_id, text, &remark).await?;
         outbox::refresh_header(&mut tx, ticket).await?;
         tx.commit().await?;
     }

@@ -157,8 +157,7 @@ async fn give_up(app: &App, effect: &Claimed, state: EffectState, why: &str) -> 
         };
         let trouble = format!("The {} {what}: {why}", effect.kind.as_str().replace('_', " "));
         deskhand_adapters::postgres::tickets::set_trouble(&mut tx, ticket, &trouble).await?;
-        outbox::enqueue(&mut tx, &super::commit::header(app, ticket)).await?;
-        outbox::refresh_header(&mut tx, ticket).await?;
+        outbox::enqueue_and_refresh(&mut tx, ticket, &super::commit::header(app, ticket)).await?;
     }
     tx.commit().await
 }

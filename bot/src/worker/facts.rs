@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deskhand_adapters::postgres::runs::Lease;
-use deskhand_adapters::postgres::{approvals, articles, outbox, settings, spend, tickets};
+use deskhand_adapters::postgres::{approvals, articles, facts as store, runs, spend};
 use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::budget::{Budget, Ceiling, Spent};
 use deskhand_core::effect::{EditChange, Effect};
 use deskhand_core::facts::{ApprovalFact, Facts, Limits, Standing};
 use deskhand_core::id::{ArticleId, RunId, TicketId};
 use deskhand_core::links;
-use deskhand_core::ticket::{Author, Mode};
+use deskhand_core::ticket::Mode;
 use deskhand_core::tool::{self, Use};
 use deskhand_core::transcript::Transcript;
 
@@ -36,24 +36,52 @@ impl From<&Lease> for For {
     }
 }
 
+/// A run taken up: its transcript, and what is true now.
+pub struct TakenUp {
+    pub transcript: Transcript,
+    pub facts: Facts,
+    /// A payload named the ticket but not enough of it.
+    pub needs_read: bool,
+}
+
+/// Transcript and facts together, in one look. `None` when somebody else has the run by now: a late runner must not even
+/// ask the model.
+pub async fn take_up(app: &App, lease: &Lease) -> anyhow::Result<Option<TakenUp>> {
+    let of = For::from(lease);
+    let read = store::read(&app.pool, of.run, of.ticket, 0, true).await?;
+    let Some(mut read) = read.filter(|read| read.attempt == Some(lease.attempt)) else {
+        return Ok(None);
+    };
+    let transcript = match read.continues {
+        // Earlier runs' steps stand before its own.
+        true => runs::transcript(&app.pool, of.run).await?,
+        false => Transcript::new(std::mem::take(&mut read.steps)),
+    };
+    let needs_read = read.ticket.needs_read;
+    let facts = facts(app, of, read, &transcript).await?;
+    Ok(Some(TakenUp {
+        transcript,
+        facts,
+        needs_read,
+    }))
+}
+
 /// Everything that is true now and not in the transcript.
 pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result<Facts> {
-    let whole = tickets::get(&app.pool, of.ticket)
+    let read = store::read(&app.pool, of.run, of.ticket, transcript.last_heard(), false)
         .await?
         .ok_or(sqlx::Error::RowNotFound)?;
-    let mut unheard: Vec<_> = tickets::comments(&app.pool, of.ticket, transcript.last_heard())
-        .await?
-        .into_iter()
-        .filter(|comment| comment.author != Author::Bot)
-        .collect();
+    facts(app, of, read, transcript).await
+}
+
+async fn facts(app: &App, of: For, read: store::Read, transcript: &Transcript) -> anyhow::Result<Facts> {
+    let heard = transcript.last_heard();
+    let mut unheard = read.comments;
+    unheard.retain(|comment| comment.id > heard);
     // A later comment may have come with its webhook before the first one was read from the desk.
     unheard.sort_by_key(|comment| (comment.created_at, comment.id));
     let mut approvals = Vec::new();
-    for row in approvals::read(&app.pool, approvals::Which::OfRun(of.run))
-        .await?
-        .into_iter()
-        .filter(|r| !r.recorded)
-    {
+    for row in read.approvals {
         let standing = standing(app, &row).await?;
         approvals.push(ApprovalFact {
             id: row.id,
@@ -67,23 +95,25 @@ pub async fn read(app: &App, of: For, transcript: &Transcript) -> anyhow::Result
         });
     }
     let outside = app.tools.as_ref().map_or_else(|| [].into(), |tools| tools.offered());
+    // Most decisions are about no draft: then there is nothing more to read.
     let (links, ids) = mentioned(transcript, &approvals);
-    let articles: BTreeMap<ArticleId, _> = articles::some(&app.pool, &ids)
-        .await?
-        .into_iter()
-        .map(|filed| (filed.article.id.clone(), filed.article))
-        .collect();
+    let mut articles = BTreeMap::new();
+    if !ids.is_empty() {
+        let filed = articles::some(&app.pool, &ids).await?;
+        articles.extend(filed.into_iter().map(|filed| (filed.article.id.clone(), filed.article)));
+    }
     let known_links = articles::known_links(&app.pool, &links).await?.into_iter().collect();
+    let set = read.mode.and_then(|mode| mode.parse().ok());
     Ok(Facts {
         now: app.clock.now(),
         run: of.run,
-        ticket: whole.ticket,
-        automatic: whole.automatic,
+        ticket: read.ticket.ticket,
+        automatic: read.ticket.automatic,
         unheard,
         approvals,
-        effects: outbox::of_run(&app.pool, of.run).await?,
-        grants: settings::grants(&app.pool).await?,
-        mode: app.mode().await?.min(of.mode),
+        effects: read.effects,
+        grants: read.grants,
+        mode: set.unwrap_or(app.config.mode).min(of.mode),
         limits: Limits {
             max_steps: app.config.limits.max_steps,
             compact_above_tokens: app.config.limits.compact_above,

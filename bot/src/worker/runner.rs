@@ -2,26 +2,32 @@
 //! killed at any point, another runner goes on from the last step.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use deskhand_adapters::postgres::runs::{self, Lease, Word};
+use deskhand_adapters::postgres::runs::{self, Claimed, Lease, Word};
 use deskhand_adapters::postgres::tickets;
+use deskhand_core::facts::Facts;
 use deskhand_core::next::{Next, Starting, next};
 use deskhand_core::port::PortError;
 use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::step::StepKind;
+use deskhand_core::ticket::OutsideId;
 use deskhand_core::transcript::Transcript;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::commit::{self, Done};
 use super::control::{Hand, Reins};
 use super::think::{self, Asked};
 use super::{facts, perform};
 use crate::app::App;
+
+mod crew;
+mod mark;
+
+use crew::Crew;
+pub use crew::{Seat, Seats};
+pub use mark::Mark;
 
 /// How often a run may fail in a row before it fails for good.
 pub(super) const GIVE_UP: i32 = 8;
@@ -43,8 +49,9 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     app.learn_choices().await?;
     let most = i64::try_from(app.config.runners).unwrap_or(1);
     let lease = app.config.limits.lease.as_secs_f64();
-    let (leases, _) = runs::claim(&app.pool, "tick", most, lease, 0, app.clock.moved()).await?;
-    let count = leases.len();
+    let claimed = runs::claim(&app.pool, "tick", most, lease, &[0; 3], app.clock.moved()).await?;
+    let count = claimed.leases.len();
+    let leases = end_idle(app, claimed.leases).await?;
     let hand = Hand::default();
     // Sets, so that whoever gives up on the tick takes its work with it.
     let (mut at_work, mut listening) = (JoinSet::new(), JoinSet::new());
@@ -57,15 +64,21 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     Ok(count)
 }
 
+/// Ends runs that were queued only to look and have nothing to do, all at once; gives the others.
+async fn end_idle(app: &App, mut leases: Vec<Lease>) -> sqlx::Result<Vec<Lease>> {
+    let ended = runs::finish_idle(&app.pool, &leases).await?;
+    leases.retain(|lease| !ended.contains(&lease.run));
+    Ok(leases)
+}
+
 /// Works until it is cancelled; runs at work are then put back by their leases.
 pub async fn work(app: App, cancel: CancellationToken) {
-    let owner = uuid::Uuid::now_v7().to_string();
+    let crew = Crew::new(app.config.runners);
     let lease_seconds = app.config.limits.lease.as_secs_f64();
-    let slots = Arc::new(Semaphore::new(app.config.runners));
-    let hand = Hand::default();
-    let tracker = TaskTracker::new();
-    tracker.spawn(hand.clone().renew(app.clone(), cancel.clone()));
-    let listening = tokio::spawn(hand.clone().listen(app.clone()));
+    crew.tasks.spawn(crew.hand.clone().renew(app.clone(), cancel.clone()));
+    let listening = tokio::spawn(crew.hand.clone().listen(app.clone()));
+    // From here on a run that a click resumes is handed over at once, while there is a slot for it.
+    app.seats.open(Arc::clone(&crew));
     let mut mark = Mark::default();
     let mut learned: Option<Instant> = None;
     while !cancel.is_cancelled() {
@@ -77,43 +90,34 @@ pub async fn work(app: App, cancel: CancellationToken) {
         }
         // Interest is registered before looking, so that nothing that becomes ready in between is missed.
         let woken = app.runs_ready.notified();
-        let free = i64::try_from(slots.available_permits()).unwrap_or(1);
-        let claimed = if free == 0 {
-            Ok((Vec::new(), None))
+        let slots = crew.free_slots();
+        let free = i64::try_from(slots.len()).unwrap_or(1);
+        let claimed = if slots.is_empty() {
+            Ok(Claimed::default())
         } else {
-            runs::claim(&app.pool, &owner, free, lease_seconds, mark.above(), app.clock.moved()).await
+            let above = mark.above();
+            runs::claim(&app.pool, &crew.owner, free, lease_seconds, &above, app.clock.moved()).await
         };
-        let leases = match claimed {
-            Ok((leases, lowest)) => {
-                mark.saw(lowest, leases.is_empty());
-                leases
-            }
+        let claimed = match claimed {
+            Ok(claimed) => claimed,
             Err(error) => {
                 tracing::warn!(%error, "runs could not be claimed; trying again");
                 tokio::time::sleep(Duration::from_secs(1)).await;
-                Vec::new()
+                Claimed::default()
             }
         };
-        let idle = leases.is_empty();
-        for lease in leases {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
-                break;
-            };
-            let (app, hand) = (app.clone(), hand.clone());
-            let (reins, lost) = hand.take(&lease);
-            tracker.spawn(async move {
-                app.at_work.fetch_add(1, Ordering::Relaxed);
-                let run = lease.run;
-                tokio::select! {
-                    () = pursue_and_log(&app, &lease, reins) => {}
-                    // The lease is gone or the process ends: what was not appended never happened.
-                    () = lost.let_go() => {}
-                }
-                hand.drop(run);
-                app.at_work.fetch_sub(1, Ordering::Relaxed);
-                drop(slot);
-                app.runs_ready.notify_one();
-            });
+        let idle = claimed.leases.is_empty();
+        mark.saw(&claimed.lowest, idle);
+        let leases = match end_idle(&app, claimed.leases.clone()).await {
+            Ok(leases) => leases,
+            // Each looks again by itself, and fails by itself.
+            Err(error) => {
+                tracing::warn!(%error, "idle runs could not be ended");
+                claimed.leases
+            }
+        };
+        for (lease, slot) in leases.into_iter().zip(slots) {
+            crew.start(&app, lease, slot);
         }
         if idle {
             tokio::select! {
@@ -123,39 +127,11 @@ pub async fn work(app: App, cancel: CancellationToken) {
             }
         }
     }
-    hand.let_go_of_all();
-    tracker.close();
-    tracker.wait().await;
+    app.seats.close();
+    crew.hand.let_go_of_all();
+    crew.tasks.close();
+    crew.tasks.wait().await;
     listening.abort();
-}
-
-/// The low-water mark on the queue's numbers, with a margin for transactions that commit late, forgotten every few
-/// seconds so that nothing is passed over for long.
-#[derive(Debug, Default)]
-struct Mark {
-    lowest: i64,
-    since: Option<Instant>,
-}
-
-impl Mark {
-    const MARGIN: i64 = 1_000;
-    const FORGET: Duration = Duration::from_secs(3);
-
-    fn above(&mut self) -> i64 {
-        if self.since.is_none_or(|since| since.elapsed() > Self::FORGET) {
-            self.lowest = 0;
-            self.since = Some(Instant::now());
-        }
-        (self.lowest - Self::MARGIN).max(0)
-    }
-
-    fn saw(&mut self, lowest: Option<i64>, empty: bool) {
-        match lowest {
-            Some(lowest) => self.lowest = self.lowest.max(lowest),
-            None if empty => self.lowest = 0,
-            None => {}
-        }
-    }
 }
 
 async fn pursue_and_log(app: &App, lease: &Lease, reins: Reins) {
@@ -189,45 +165,82 @@ pub(super) fn fraction() -> f64 {
 }
 
 /// Does what `next` says until the run yields, or until a person pauses or stops it.
+///
+/// What was heard and what the model said is not written down by itself but together with what comes of it, in one
+/// commit: a runner that is killed in between asks again, as it does when it is killed while the model thinks.
 pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Result<Left> {
     let mut lease = lease.clone();
-    if let Some(left) = read_from_desk(app, &mut lease).await? {
-        return Ok(left);
+    let Some(mut taken) = facts::take_up(app, &lease).await? else {
+        return Ok(Left::LeaseLost);
+    };
+    if taken.needs_read {
+        if let Some(left) = read_from_desk(app, &mut lease, &taken.facts.ticket.outside).await? {
+            return Ok(left);
+        }
+        if lease.if_news
+            && !runs::finish_idle(&app.pool, std::slice::from_ref(&lease))
+                .await?
+                .is_empty()
+        {
+            return Ok(Left::Finished);
+        }
+        match facts::take_up(app, &lease).await? {
+            Some(again) => taken = again,
+            None => return Ok(Left::LeaseLost),
+        }
     }
     let lease = &lease;
-    if runs::has_no_news(&app.pool, lease.run).await? {
-        return Ok(match commit::finish_idle(app, lease).await? {
-            Done::Yes | Done::Moved => Left::Finished,
-            Done::Lost => Left::LeaseLost,
-        });
-    }
-    let mut transcript = runs::transcript(&app.pool, lease.run).await?;
+    let (mut transcript, mut facts) = (taken.transcript, taken.facts);
     loop {
         if let Some(word) = reins.word() {
-            return heed(app, lease, &mut transcript, word, None).await;
+            return heed(app, lease, &transcript, word, None).await;
         }
-        let facts = facts::read(app, lease.into(), &transcript).await?;
         let done = match next(&transcript, &facts) {
-            Next::AskModel(request) => match think::ask(app, lease, &mut reins, &transcript, &facts, &request).await? {
-                Asked::Steps(steps) => commit::replied(app, lease, &mut transcript, &facts, steps).await?,
-                Asked::Pulled(word, text) => return heed(app, lease, &mut transcript, word, Some(text)).await,
-                Asked::Later(left) => return Ok(left),
-            },
+            Next::AskModel(request) => {
+                // A reply cost money: it is kept before another one is asked for.
+                let kept = match transcript.holds_a_reply() {
+                    true => commit::append(app, lease, &mut transcript, Vec::new()).await?,
+                    false => Done::Yes,
+                };
+                if kept == Done::Yes {
+                    match think::ask(app, lease, &mut reins, &transcript, &facts, &request).await? {
+                        Asked::Steps(steps) => {
+                            commit::spent(app, lease, &facts, &steps).await?;
+                            transcript.hold(steps, app.clock.now());
+                        }
+                        Asked::Pulled(word, text) => return heed(app, lease, &transcript, word, Some(text)).await,
+                        Asked::Later(left) => return Ok(left),
+                        Asked::Nobody { what } => {
+                            // What was heard is heard, also by a run that ends here.
+                            commit::append(app, lease, &mut transcript, Vec::new()).await?;
+                            commit::hand_to_person(app, lease, &what).await?;
+                            return Ok(Left::Finished);
+                        }
+                    }
+                }
+                kept
+            }
             Next::Compact(compacting) => {
-                let step = think::compact(app, lease, &mut reins, *compacting).await;
-                commit::replied(app, lease, &mut transcript, &facts, vec![step]).await?
+                let steps = vec![think::compact(app, lease, &mut reins, *compacting).await];
+                commit::spent(app, lease, &facts, &steps).await?;
+                commit::append(app, lease, &mut transcript, steps).await?
             }
             Next::Look(looks) => {
                 let steps = perform::looks(app, &facts, &looks).await;
                 let steps = perform::shortened(app, lease, steps).await?;
                 commit::append(app, lease, &mut transcript, steps).await?
             }
+            Next::Record(record) if record.only_hears() => {
+                transcript.hold(record.steps, app.clock.now());
+                facts.unheard.clear();
+                continue;
+            }
             Next::Record(record) => commit::record(app, lease, &mut transcript, record).await?,
             Next::Wait(wait) => match commit::wait(app, lease, &transcript, &facts, wait).await? {
                 Done::Yes => return Ok(Left::Waiting),
                 other => other,
             },
-            Next::Start(starting) => start(app, lease, &mut transcript, &starting).await?,
+            Next::Start(starting) => start(app, lease, &mut transcript, &facts, &starting).await?,
             Next::Send(sending) => commit::send(app, lease, &mut transcript, &facts, sending).await?,
             Next::Finish(finish) => match commit::finish(app, lease, &transcript, &facts, finish).await? {
                 Done::Yes => return Ok(Left::Finished),
@@ -235,9 +248,16 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
             },
         };
         match done {
-            Done::Yes => {}
-            // Something was said or changed meanwhile, an instruction for one: all is read again.
-            Done::Moved => transcript = runs::transcript(&app.pool, lease.run).await?,
+            Done::Yes => facts = facts::read(app, lease.into(), &transcript).await?,
+            // Something was said or changed meanwhile, an instruction for one: all is read again, and what is held is
+            // kept if it still fits.
+            Done::Moved => match commit::append(app, lease, &mut transcript, Vec::new()).await? {
+                Done::Lost => return Ok(Left::LeaseLost),
+                Done::Yes | Done::Moved => match facts::take_up(app, lease).await? {
+                    Some(again) => (transcript, facts) = (again.transcript, again.facts),
+                    None => return Ok(Left::LeaseLost),
+                },
+            },
             Done::Lost => return Ok(Left::LeaseLost),
         }
     }
@@ -248,7 +268,7 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
 async fn heed(
     app: &App,
     lease: &Lease,
-    transcript: &mut Transcript,
+    transcript: &Transcript,
     word: Word,
     written: Option<String>,
 ) -> anyhow::Result<Left> {
@@ -275,8 +295,14 @@ async fn heed(
 
 /// A call of a tool outside. Its started step stands before anything is called, so that whoever takes the run up after a
 /// crash knows of it; its outcome is written even where an instruction came in between.
-async fn start(app: &App, lease: &Lease, transcript: &mut Transcript, starting: &Starting) -> anyhow::Result<Done> {
-    let begun = commit::start(app, lease, transcript, starting).await?;
+async fn start(
+    app: &App,
+    lease: &Lease,
+    transcript: &mut Transcript,
+    facts: &Facts,
+    starting: &Starting,
+) -> anyhow::Result<Done> {
+    let begun = commit::start(app, lease, transcript, facts, starting).await?;
     if begun != Done::Yes {
         return Ok(begun);
     }
@@ -292,17 +318,11 @@ async fn start(app: &App, lease: &Lease, transcript: &mut Transcript, starting: 
 }
 
 /// A payload named the ticket but not enough of it: the desk is read before the model is asked.
-async fn read_from_desk(app: &App, lease: &mut Lease) -> anyhow::Result<Option<Left>> {
-    let Some(whole) = tickets::get(&app.pool, lease.ticket).await? else {
-        return Ok(Some(Left::LeaseLost));
-    };
-    if !whole.needs_read {
-        return Ok(None);
-    }
-    let Some(desk) = app.desks.get(&whole.ticket.outside.source) else {
+async fn read_from_desk(app: &App, lease: &mut Lease, outside: &OutsideId) -> anyhow::Result<Option<Left>> {
+    let Some(desk) = app.desks.get(&outside.source) else {
         return Ok(None);
     };
-    match desk.read(&whole.ticket.outside.id).await {
+    match desk.read(&outside.id).await {
         Ok(present) => {
             tickets::read_from_desk(&app.pool, lease.ticket, &present, app.intake().await?).await?;
             // The desk's trouble must not use up the patience with the model.

@@ -47,6 +47,7 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
             attempt: run.attempt,
             mode: run.mode.parse().unwrap_or(deskhand_core::ticket::Mode::Shadow),
             failures: 0,
+            if_news: false,
         };
         let transcript = runs::transcript(&app.pool, row.run).await?;
         let facts = facts::read(app, (&lease).into(), &transcript).await?;
@@ -61,7 +62,8 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
         tickets::lock(&mut tx, row.ticket).await?;
         match execute(fact, transcript.last_heard(), &facts) {
             Execution::Send(sending) => {
-                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending).await? {
+                let ground = tickets::ground(&mut tx, row.ticket, row.run, sending.heard).await?;
+                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending, ground.assignee).await? {
                     continue;
                 }
             }

@@ -30,6 +30,10 @@ pub(super) enum Asked {
     /// A person paused or stopped the run while the model wrote; the text so far.
     Pulled(Word, String),
     Later(Left),
+    /// Nobody answers, and nobody is left to take over.
+    Nobody {
+        what: String,
+    },
 }
 
 /// Asks for the next reply. A failure that may pass puts the run back for later; after the last attempt, and at once for
@@ -94,8 +98,9 @@ pub(super) async fn ask(
         }
         stumbles.push(why);
     }
-    commit::hand_to_person(app, lease, &stumbles.join("; ")).await?;
-    Ok(Asked::Later(Left::Finished))
+    Ok(Asked::Nobody {
+        what: stumbles.join("; "),
+    })
 }
 
 /// One request, listened to while it is answered. The outer error is a person's word with the text so far.

@@ -14,10 +14,10 @@ use crate::lines::{ada_asks, drafts, states};
 
 /// Another runner claims what is ready.
 async fn claims(bot: &Bot, most: i64) -> Vec<runs::Lease> {
-    let (leases, _) = runs::claim(bot.pool(), "another", most, 60.0, 0, bot.app.clock.moved())
+    let claimed = runs::claim(bot.pool(), "another", most, 60.0, &[0; 3], bot.app.clock.moved())
         .await
         .expect("the database answers");
-    leases
+    claimed.leases
 }
 
 #[tokio::test]
@@ -118,11 +118,11 @@ async fn many_runners_at_once_never_have_the_same_ticket() {
         let mut all = JoinSet::new();
         for n in 0..6 {
             let pool = bot.pool().clone();
-            all.spawn(async move { runs::claim(&pool, &format!("runner {n}"), 7, 60.0, 0, None).await });
+            all.spawn(async move { runs::claim(&pool, &format!("runner {n}"), 7, 60.0, &[0; 3], None).await });
         }
         let mut tickets = BTreeSet::new();
         for claimed in all.join_all().await {
-            for lease in claimed.expect("the database answers").0 {
+            for lease in claimed.expect("the database answers").leases {
                 assert!(tickets.insert(lease.ticket), "{} is worked twice", lease.ticket);
             }
         }

@@ -2,45 +2,53 @@
 
 use chrono::{DateTime, Utc};
 use deskhand_core::approval::{self, Actor, Answer, ApprovalState, Click, Decision, Standing, Wish};
-use deskhand_core::id::{ApprovalId, RunId, TicketId};
+use deskhand_core::card::Mark;
+use deskhand_core::effect::Effect;
+use deskhand_core::id::{ApprovalId, RunId};
 use deskhand_core::ledger::EntryKind;
+use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 
-use super::{Row, Which, end, read};
+use super::{About, Raw, Row, end};
+use crate::postgres::runs::{Lease, Taker};
 use crate::postgres::{ledger, outbox, runs};
 
 /// A click with what is known of the person.
 #[derive(Clone, Debug)]
 pub struct Pressed<'a> {
     pub id: ApprovalId,
+    pub about: &'a About,
     pub actor: &'a Actor,
     pub wish: &'a Wish,
     pub digest: Option<&'a str>,
     pub listed: bool,
+    /// Who leases the run that the decision resumes; `None` queues it.
+    pub taker: Option<Taker<'a>>,
 }
 
-/// What a click came to, and the run that it queued.
+/// What a click came to, and the lease of the run that it resumed for its taker.
 #[derive(Clone, Debug)]
 pub struct Pressing {
     pub answer: Answer,
-    pub ticket: Option<TicketId>,
-    pub run: Option<RunId>,
+    pub lease: Option<Lease>,
+}
+
+impl From<Answer> for Pressing {
+    fn from(answer: Answer) -> Self {
+        Self { answer, lease: None }
+    }
 }
 
 /// Decides under the row's lock, in one transaction: decision, run, cards, ledger. Waits at most 1.5 s for a lock;
 /// without one the answer is [`Answer::Checking`], and the caller keeps the click.
 pub async fn press(pool: &PgPool, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    let mut tx = pool.begin().await?;
+    let mut tx = pool.begin_with("BEGIN; SET LOCAL lock_timeout = '1500ms'").await?;
     match press_in(&mut tx, pressed, at).await {
         Ok(pressing) => {
             tx.commit().await?;
             Ok(pressing)
         }
-        Err(error) if is_lock_timeout(&error) => Ok(Pressing {
-            answer: Answer::Checking,
-            ticket: None,
-            run: None,
-        }),
+        Err(error) if is_lock_timeout(&error) => Ok(Answer::Checking.into()),
         Err(error) => Err(error),
     }
 }
@@ -54,40 +62,22 @@ fn is_lock_timeout(error: &sqlx::Error) -> bool {
 }
 
 async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    sqlx::query!("SET LOCAL lock_timeout = '1500ms'")
-        .execute(&mut *tx)
-        .await?;
-    let found = sqlx::query!("SELECT ticket_id, run_id FROM approval WHERE id = $1", pressed.id.0)
-        .fetch_optional(&mut *tx)
-        .await?;
-    let Some(found) = found else {
-        return Ok(Pressing {
-            answer: Answer::Unknown,
-            ticket: None,
-            run: None,
-        });
+    // The lock order: ticket, run, approval; all of it in one round trip.
+    let rows = sqlx::query_file_as!(
+        Raw,
+        "src/postgres/sql/lock_approval.sql",
+        pressed.id.0,
+        pressed.about.run.0,
+        pressed.about.ticket.0,
+    )
+    .fetch_optional(&mut *tx)
+    .await?;
+    let Some(row) = rows.map(Row::from) else {
+        return Ok(Answer::Unknown.into());
     };
-    // The lock order: ticket, run, approval.
-    sqlx::query!("SELECT id FROM ticket WHERE id = $1 FOR UPDATE", found.ticket_id)
-        .fetch_one(&mut *tx)
-        .await?;
-    sqlx::query!("SELECT id FROM run WHERE id = $1 FOR UPDATE", found.run_id)
-        .fetch_one(&mut *tx)
-        .await?;
-    sqlx::query!("SELECT id FROM approval WHERE id = $1 FOR UPDATE", pressed.id.0)
-        .fetch_one(&mut *tx)
-        .await?;
     let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at)
         .fetch_one(&mut *tx)
         .await?;
-    let rows = read(&mut *tx, Which::One(pressed.id)).await?;
-    let Some(row) = rows.into_iter().next() else {
-        return Ok(Pressing {
-            answer: Answer::Unknown,
-            ticket: None,
-            run: None,
-        });
-    };
     let standing = Standing {
         id: row.id,
         tool: &row.tool,
@@ -106,11 +96,16 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
         now,
     };
     let answer = approval::decide(&standing, &click);
-    let mut run = None;
+    let mut lease = None;
     match &answer {
         Answer::Decided(decision) => {
             record(tx, &row, decision).await?;
-            run = runs::wake(tx, row.run).await?.then_some(row.run);
+            match &pressed.taker {
+                Some(taker) => lease = runs::take(tx, row.run, taker, at).await?,
+                None => {
+                    runs::wake(tx, row.run).await?;
+                }
+            }
         }
         Answer::Expired if row.state == ApprovalState::Open => expire(tx, &row, now).await?,
         Answer::NotAllowed { .. } => {
@@ -129,11 +124,7 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
         | Answer::Checking
         | Answer::Unknown => {}
     }
-    Ok(Pressing {
-        answer,
-        ticket: Some(row.ticket),
-        run,
-    })
+    Ok(Pressing { answer, lease })
 }
 
 async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::Result<()> {

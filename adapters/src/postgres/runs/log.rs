@@ -16,13 +16,9 @@ pub async fn append(
     db: impl PgExecutor<'_>,
     lease: &Lease,
     first: i32,
-    steps: &[StepKind],
+    steps: Vec<StepKind>,
     at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<Result<Vec<Step>, LeaseLost>> {
-    let kinds: Vec<serde_json::Value> = steps
-        .iter()
-        .map(|step| no_nul(serde_json::to_value(step).unwrap_or_default()))
-        .collect();
     let rows = sqlx::query!(
         r#"WITH held AS (SELECT id FROM run WHERE id = $1 AND state = 'running' AND attempt = $2)
            INSERT INTO step (run_id, seq, at, kind)
@@ -32,13 +28,13 @@ pub async fn append(
         lease.run.0,
         lease.attempt,
         first,
-        &kinds,
+        &values(&steps),
         at,
     )
     .fetch_all(db)
     .await;
     let rows = match rows {
-        Err(error) if violates(&error, "step_seq") => return Ok(Err(LeaseLost)),
+        Err(error) if is_taken(&error) => return Ok(Err(LeaseLost)),
         rows => rows?,
     };
     if rows.len() != steps.len() {
@@ -50,11 +46,16 @@ pub async fn append(
         .map(|(row, kind)| Step {
             seq: row.seq,
             at: row.at,
-            kind: kind.clone(),
+            kind,
         })
         .collect();
     appended.sort_by_key(|step| step.seq);
     Ok(Ok(appended))
+}
+
+pub(super) fn values(steps: &[StepKind]) -> Vec<serde_json::Value> {
+    let values = steps.iter().map(|step| serde_json::to_value(step).unwrap_or_default());
+    values.map(no_nul).collect()
 }
 
 /// jsonb knows no NUL.
@@ -81,17 +82,12 @@ pub async fn steps(db: impl PgExecutor<'_>, run: RunId, after: i32) -> sqlx::Res
     )
     .fetch_all(db)
     .await?;
-    Ok(rows
-        .into_iter()
-        .filter_map(|row| {
-            let kind = serde_json::from_value(row.kind).ok()?;
-            Some(Step {
-                seq: row.seq,
-                at: row.at,
-                kind,
-            })
-        })
-        .collect())
+    let raw = rows.into_iter().map(|row| Raw {
+        seq: row.seq,
+        at: row.at,
+        kind: row.kind,
+    });
+    Ok(raw.filter_map(Raw::known).collect())
 }
 
 /// A run's transcript, with those of the runs that it continues: as far back as the last summary, which holds what was
@@ -102,15 +98,12 @@ pub async fn transcript(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Tra
         .await?;
     let mut runs: Vec<(i32, Vec<Step>)> = Vec::new();
     for row in rows {
-        // One that this binary does not know is left out, so that a transcript always loads.
-        let Ok(kind) = serde_json::from_value(row.kind) else {
-            continue;
-        };
-        let step = Step {
+        let raw = Raw {
             seq: row.seq,
             at: row.at,
-            kind,
+            kind: row.kind,
         };
+        let Some(step) = raw.known() else { continue };
         match runs.last_mut() {
             Some((depth, steps)) if *depth == row.depth => steps.push(step),
             _ => runs.push((row.depth, vec![step])),
@@ -132,6 +125,27 @@ pub async fn transcript(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Tra
     })
 }
 
-fn violates(error: &sqlx::Error, constraint: &str) -> bool {
-    error.as_database_error().and_then(|error| error.constraint()) == Some(constraint)
+/// A step as the table has it.
+#[derive(Debug, serde::Deserialize)]
+pub(in crate::postgres) struct Raw {
+    seq: i32,
+    at: DateTime<Utc>,
+    kind: serde_json::Value,
+}
+
+impl Raw {
+    /// `None` for a kind that this binary does not know.
+    pub(in crate::postgres) fn known(self) -> Option<Step> {
+        let kind = serde_json::from_value(self.kind).ok()?;
+        Some(Step {
+            seq: self.seq,
+            at: self.at,
+            kind,
+        })
+    }
+}
+
+/// Somebody else has written a step of this number.
+pub(super) fn is_taken(error: &sqlx::Error) -> bool {
+    error.as_database_error().and_then(|error| error.constraint()) == Some("step_seq")
 }

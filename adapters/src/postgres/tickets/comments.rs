@@ -131,6 +131,31 @@ pub async fn add_own_comment(
     Ok(())
 }
 
+/// Our reply, at its delivery: the comment, and the ticket as it is from then on. `outside_id` makes it one with its echo.
+pub async fn answered(
+    tx: &mut PgConnection,
+    ticket: TicketId,
+    outside_id: &str,
+    body: &str,
+    trouble: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "WITH said AS (
+             INSERT INTO comment (ticket_id, source, outside_id, author, author_name, public, body)
+             SELECT id, source, $2, 'bot', 'Deskhand', true, $3 FROM ticket WHERE id = $1
+             ON CONFLICT ON CONSTRAINT comment_outside DO UPDATE SET author = 'bot')
+         UPDATE ticket SET version = version + 1, state = 'waiting_on_customer', trouble = $4, updated_at = clock_timestamp()
+          WHERE id = $1",
+        ticket.0,
+        outside_id,
+        clean(body),
+        clean(trouble),
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
 /// Whether somebody said something public that the model has not heard. Asked under the ticket's lock.
 pub async fn has_unheard(tx: &mut PgConnection, ticket: TicketId, heard: i64) -> sqlx::Result<bool> {
     sqlx::query_scalar!(

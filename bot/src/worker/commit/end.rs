@@ -9,7 +9,7 @@ use deskhand_core::run::{EffectState, Ending};
 use deskhand_core::ticket::Action;
 use deskhand_core::transcript::Transcript;
 
-use super::{Done, begin, book, header, lost_or_moved};
+use super::{Done, begin, book, header, leave, lost_or_moved};
 use crate::app::App;
 
 /// The end of the run, once its receipts are there.
@@ -20,8 +20,8 @@ pub async fn finish(
     facts: &Facts,
     finish: Finish,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, finish.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, finish.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
     let mut steps = Vec::new();
@@ -36,7 +36,7 @@ pub async fn finish(
         effects.extend(effect);
         steps.push(step);
     }
-    if runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved())
+    if leave(app, &mut tx, lease, transcript, steps, Some(finish.ending))
         .await?
         .is_err()
     {
@@ -48,28 +48,13 @@ pub async fn finish(
         .effects
         .iter()
         .any(|effect| matches!(effect.state, EffectState::Dead | EffectState::Unknown));
-    if !undelivered || !trouble.is_empty() {
+    if (!undelivered || !trouble.is_empty()) && ground.trouble != trouble {
         tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
     }
-    outbox::enqueue(&mut tx, &effects).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
-    if runs::wait(&mut tx, lease, Some(finish.ending)).await?.is_err() {
-        return Ok(Done::Lost);
-    }
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;
     runs::complete_if_delivered(&mut tx, lease.run).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
-    Ok(Done::Yes)
-}
-
-/// A run that was queued only to look, and saw nothing new.
-pub async fn finish_idle(app: &App, lease: &Lease) -> anyhow::Result<Done> {
-    let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
-    if runs::finish_idle(&mut tx, lease).await?.is_err() {
-        return Ok(Done::Lost);
-    }
-    tx.commit().await?;
     Ok(Done::Yes)
 }
 
@@ -83,12 +68,14 @@ pub async fn hand_to_person(app: &App, lease: &Lease, why: &str) -> anyhow::Resu
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, lease.ticket).await?;
     tickets::set_trouble(&mut tx, lease.ticket, why).await?;
-    if runs::wait(&mut tx, lease, Some(Ending::HandedOver)).await?.is_err() {
+    if runs::wait(&mut tx, lease, 1, &[], Some(Ending::HandedOver), None)
+        .await?
+        .is_err()
+    {
         return Ok(());
     }
     runs::complete_if_delivered(&mut tx, lease.run).await?;
-    outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
-    outbox::refresh_header(&mut tx, lease.ticket).await?;
+    outbox::enqueue_and_refresh(&mut tx, lease.ticket, &header(app, lease.ticket)).await?;
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(())
@@ -99,8 +86,7 @@ pub async fn failed(app: &App, ticket: TicketId, why: &str) {
     let said = async {
         let mut tx = app.pool.begin().await?;
         tickets::set_trouble(&mut tx, ticket, &format!("The run failed: {why}")).await?;
-        outbox::enqueue(&mut tx, &header(app, ticket)).await?;
-        outbox::refresh_header(&mut tx, ticket).await?;
+        outbox::enqueue_and_refresh(&mut tx, ticket, &header(app, ticket)).await?;
         tx.commit().await
     };
     if let Err(error) = said.await {

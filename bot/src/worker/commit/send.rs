@@ -2,8 +2,8 @@
 
 use deskhand_adapters::postgres::articles::{self, Publish};
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
-use deskhand_adapters::postgres::runs::{self, Lease};
-use deskhand_adapters::postgres::{approvals, tickets};
+use deskhand_adapters::postgres::runs::Lease;
+use deskhand_adapters::postgres::approvals;
 use deskhand_core::article::ArticleState;
 use deskhand_core::delivery::Ground;
 use deskhand_core::effect::Effect;
@@ -15,32 +15,43 @@ use deskhand_core::transcript::Transcript;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::{Done, begin, card, header, lost_or_moved, open};
+use super::{Done, begin, card, header, lost_or_moved, open, write_down};
 use crate::app::App;
 
 /// Writes down that a call of a tool outside begins, and executes its approval: from here on it is not made twice.
-pub async fn start(app: &App, lease: &Lease, transcript: &mut Transcript, starting: &Starting) -> anyhow::Result<Done> {
+pub async fn start(
+    app: &App,
+    lease: &Lease,
+    transcript: &mut Transcript,
+    facts: &Facts,
+    starting: &Starting,
+) -> anyhow::Result<Done> {
     if starting.again {
         return Ok(Done::Yes);
     }
-    let mut tx = match begin(app, lease, starting.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, _) = match begin(app, lease, starting.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
     if let Some(id) = starting.approval
-        && !approvals::execute_once(&mut tx, id).await?
+        && !approvals::execute_once(&mut tx, id, digest_of(facts, id)).await?
     {
         return Ok(Done::Moved);
     }
-    let steps = [StepKind::Started { call: starting.call }];
-    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
+    let begun = vec![StepKind::Started { call: starting.call }];
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, begun).await? else {
         return lost_or_moved(app, lease).await;
     };
     outbox::refresh_header(&mut tx, lease.ticket).await?;
     tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
+    transcript.written(appended);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
+}
+
+fn digest_of(facts: &Facts, id: ApprovalId) -> &str {
+    let approval = facts.approvals.iter().find(|approval| approval.id == id);
+    approval.map_or("", |approval| approval.digest.as_str())
 }
 
 /// Puts an effect into the outbox with its outcome, or applies an edit of the knowledge base.
@@ -51,19 +62,18 @@ pub async fn send(
     facts: &Facts,
     sending: Sending,
 ) -> anyhow::Result<Done> {
-    let mut tx = match begin(app, lease, sending.heard).await? {
-        Ok(tx) => tx,
+    let (mut tx, ground) = match begin(app, lease, sending.heard).await? {
+        Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
-    if !put_out(app, &mut tx, lease, transcript, facts, &sending).await? {
+    if !put_out(app, &mut tx, lease, transcript, facts, &sending, ground.assignee).await? {
         return Ok(Done::Moved);
     }
-    let steps = [sending.told];
-    let Ok(appended) = runs::append(&mut *tx, lease, transcript.next_seq(), &steps, app.clock.moved()).await? else {
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, vec![sending.told]).await? else {
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
-    appended.into_iter().for_each(|step| transcript.push(step));
+    transcript.written(appended);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
@@ -77,9 +87,10 @@ pub(in crate::worker) async fn put_out(
     transcript: &Transcript,
     facts: &Facts,
     sending: &Sending,
+    assignee: String,
 ) -> anyhow::Result<bool> {
     if let Some(id) = sending.approval
-        && !approvals::execute_once(tx, id).await?
+        && !approvals::execute_once(tx, id, digest_of(facts, id)).await?
     {
         return Ok(false);
     }
@@ -97,7 +108,7 @@ pub(in crate::worker) async fn put_out(
     let mut effects = Vec::new();
     let ground = Ground {
         heard: sending.heard,
-        assignee: tickets::assignee(tx, lease.ticket).await?,
+        assignee,
     };
     let kind = match &sending.effect {
         Effect::ReplyCustomer(_) => Some(Kind::Reply),
@@ -128,8 +139,7 @@ pub(in crate::worker) async fn put_out(
         effects.extend(header(app, lease.ticket));
         effects.extend(card(app, lease.ticket, id, sending.effect.tool()));
     }
-    outbox::enqueue(tx, &effects).await?;
-    outbox::refresh_header(tx, lease.ticket).await?;
+    outbox::enqueue_and_refresh(tx, lease.ticket, &effects).await?;
     Ok(true)
 }
 
