@@ -7,7 +7,9 @@ mod case;
 pub mod classifier;
 mod decide;
 mod draft;
+mod house;
 pub mod language;
+mod learned;
 mod lexicon;
 mod phrases;
 pub mod rules;
@@ -16,4 +18,6 @@ mod triage;
 
 pub use classifier::{Classifier, Example};
 pub use decide::Offline;
-pub use triage::{Category, Opinion, default_categories};
+pub use house::{Category, default_categories};
+pub use learned::{Decided, Learned};
+pub use triage::Opinion;
