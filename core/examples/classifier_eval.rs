@@ -63,13 +63,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The same texts through the whole triage, with the labels as the team's categories.
 fn whole(classifier: &Classifier, train: &Rows, test: &Rows) {
-    let category = |name: &String| Category { name: name.clone(), description: String::new(), team: String::new() };
+    let category = |name: &String| Category {
+        name: name.clone(),
+        description: String::new(),
+        team: String::new(),
+    };
     let categories: Vec<Category> = classifier.labels().iter().map(category).collect();
-    let decided: Vec<Decided> = train.iter().map(|(t, l)| Decided { subject: String::new(), body: t.clone(), category: l.clone(), weight: 1.0 }).collect();
+    let decided: Vec<Decided> = train
+        .iter()
+        .map(|(t, l)| Decided {
+            subject: String::new(),
+            body: t.clone(),
+            category: l.clone(),
+            weight: 1.0,
+        })
+        .collect();
     let begun = Instant::now();
     let learned = Learned::train(&categories, &decided).expect("x");
     println!("learned in {:.2}", begun.elapsed().as_secs_f64());
-    println!("artifact {} kB {}", serde_json::to_string(&learned).expect("x").len() / 1000, { let t = serde_json::to_string(&learned).expect("x"); let a = t.find("\"mix\"").unwrap_or(0); t[a..].to_owned() });
+    println!(
+        "artifact {} kB {}",
+        serde_json::to_string(&learned).expect("x").len() / 1000,
+        {
+            let t = serde_json::to_string(&learned).expect("x");
+            let a = t.find("\"mix\"").unwrap_or(0);
+            t[a..].to_owned()
+        }
+    );
     let offline = Offline::new(categories).with(std::sync::Arc::new(learned));
     let begun = Instant::now();
     let mut bins = [(0, 0, 0.0); 10];
@@ -79,13 +99,24 @@ fn whole(classifier: &Classifier, train: &Rows, test: &Rows) {
         let hit = o.category == *label;
         right += usize::from(hit);
         let b = &mut bins[((o.confidence * 10.0) as usize).min(9)];
-        b.0 += 1; b.1 += usize::from(hit); b.2 += o.confidence;
+        b.0 += 1;
+        b.1 += usize::from(hit);
+        b.2 += o.confidence;
     }
     let n = test.len().max(1) as f64;
-    println!("triage accuracy {:.4} ms_per_ticket {:.3}", right as f64 / n, begun.elapsed().as_secs_f64() * 1e3 / n);
+    println!(
+        "triage accuracy {:.4} ms_per_ticket {:.3}",
+        right as f64 / n,
+        begun.elapsed().as_secs_f64() * 1e3 / n
+    );
     let mut ece = 0.0;
     for b in bins.iter().filter(|b| b.0 > 0) {
-        println!("{} said {:.2} right {:.2}", b.0, b.2 / b.0 as f64, b.1 as f64 / b.0 as f64);
+        println!(
+            "{} said {:.2} right {:.2}",
+            b.0,
+            b.2 / b.0 as f64,
+            b.1 as f64 / b.0 as f64
+        );
         ece += (b.2 - b.1 as f64).abs() / n;
     }
     println!("ece {ece:.4}");

@@ -2,6 +2,7 @@
 //!
 //! Errors answer the questions that a caller has: may it be tried again, when, and may it have happened already?
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::card::{Card, Header};
 use crate::inbound::{DeskStatus, NewComment};
 use crate::model::{ModelReply, ModelRequest};
+use crate::offline::Learned;
 use crate::ticket::{Priority, Requester};
 
 /// Why a call to the outside gave nothing.
@@ -214,4 +216,10 @@ pub trait Model: Send + Sync {
     async fn reply(&self, request: &ModelRequest, sink: &mut dyn Sink) -> Result<ModelReply, ModelError>;
     /// The names that the provider offers, for `doctor`.
     async fn offered(&self) -> Result<Vec<String>, ModelError>;
+
+    /// Goes on with what was learned from the house's past tickets. False where the model learns elsewhere, as all but the
+    /// offline one do.
+    fn takes_up(&self, _learned: &Arc<Learned>) -> bool {
+        false
+    }
 }

@@ -124,7 +124,10 @@ impl Offline {
             self.learned.as_deref(),
             &neighbours,
         );
-        let guidance = Guidance::read(&case.told);
+        let guidance = Guidance::read(&case.told, &self.house);
+        if let Some(place) = guidance.category {
+            opinion.follow(place, &self.house);
+        }
         tighten(&mut opinion, ticket.automatic, guidance.hand_over);
         let triage = &opinion.triage;
 
@@ -150,7 +153,12 @@ impl Offline {
             opinion.triage.action = opinion.triage.action.max(Action::NeedsApproval);
         }
         let triage = &opinion.triage;
-        if !case.called("classify_ticket") && !case.called("route_ticket") {
+        let booked = case
+            .of("classify_ticket")
+            .next_back()
+            .map(|done| &done.call.args["category"]);
+        let moved = guidance.category.is_some() && booked.is_some_and(|booked| *booked != json!(triage.category));
+        if moved || booked.is_none() && !case.called("route_ticket") {
             let calls = book(&opinion, offered);
             if !calls.is_empty() {
                 return Step::Call(calls);

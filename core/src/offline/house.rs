@@ -200,8 +200,15 @@ mod tests {
         assert_eq!(house.place_of("order_status"), Some(0));
         assert_eq!(house.place_of("account_access"), Some(1));
         assert_eq!(house.place_of("safety"), None);
-        assert_eq!((house.meaning_of(0), house.meaning_of(1)), ("order_status", "account_access"));
-        assert_eq!(house.meaning_of(2), "technical", "what means nothing known is an ordinary question");
+        assert_eq!(
+            (house.meaning_of(0), house.meaning_of(1)),
+            ("order_status", "account_access")
+        );
+        assert_eq!(
+            house.meaning_of(2),
+            "technical",
+            "what means nothing known is an ordinary question"
+        );
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Decided {
 pub struct Learned {
     classifier: Classifier,
     decided: u64,
+    /// Sum of the weights of each label's decided tickets, in the labels' order.
+    seen: Vec<f64>,
     mix: Mix,
 }
 
@@ -54,8 +56,9 @@ impl Mix {
 
 /// Fewer decided tickets than this cannot say how good a mix is.
 const MEASURABLE: usize = 30;
-/// Decided tickets for each category at which the learned word counts in half, as long as it cannot be measured.
+/// Decided tickets of a category at which the learned word for it counts in half; a description is a tenth of that.
 const HALF: f64 = 3.0;
+const DESCRIPTION: f64 = 0.3;
 /// Characters of a ticket that are learned from: what follows is seldom about the matter.
 const MOST: usize = 2_000;
 
@@ -94,6 +97,12 @@ impl Learned {
             })
             .collect();
         let (classifier, held) = Classifier::train_and_hold(&examples, categories.len())?;
+        let mut seen = vec![DESCRIPTION; classifier.labels().len()];
+        for one in &decided {
+            if let Ok(place) = classifier.labels().binary_search(&one.category) {
+                seen[place] += f64::from(one.weight);
+            }
+        }
         let places = places(&classifier, &house);
         let measured: Vec<Measured> = held
             .iter()
@@ -101,7 +110,7 @@ impl Learned {
                 let at = held.example - categories.len();
                 Measured {
                     evidence: Evidence::of(&readings[at], &house),
-                    log: in_order(&held.log_probabilities, &places),
+                    odds: odds(&held.log_probabilities, &seen, &places),
                     right: house.named(&decided[at].category).unwrap_or_default(),
                 }
             })
@@ -109,15 +118,15 @@ impl Learned {
         let mix = if decided.len() >= MEASURABLE {
             measure(&measured)
         } else {
-            let each = decided.len() as f64 / categories.len().max(1) as f64;
             Mix {
-                words: each / (each + HALF),
+                words: 1.0,
                 ..Mix::BY_RULES
             }
         };
         Some(Self {
             classifier,
             decided: decided.len() as u64,
+            seen,
             mix,
         })
     }
@@ -131,10 +140,13 @@ impl Learned {
         &self.mix
     }
 
-    /// Log-probabilities of the house's categories, in their order. One that was not learned is as unlikely as the
-    /// unlikeliest.
-    pub(super) fn log_probabilities(&self, text: &str, house: &House) -> Vec<f64> {
-        in_order(&self.classifier.log_probabilities(text), &places(&self.classifier, house))
+    /// The learned word for each of the house's categories, in units of log-odds: little where little was seen.
+    pub(super) fn odds(&self, text: &str, house: &House) -> Vec<f64> {
+        odds(
+            &self.classifier.log_probabilities(text),
+            &self.seen,
+            &places(&self.classifier, house),
+        )
     }
 }
 
@@ -147,18 +159,23 @@ fn places(classifier: &Classifier, house: &House) -> Vec<Option<usize>> {
         .collect()
 }
 
-fn in_order(log: &[f64], places: &[Option<usize>]) -> Vec<f64> {
-    let least = log.iter().copied().fold(0.0, f64::min);
+fn odds(log: &[f64], seen: &[f64], places: &[Option<usize>]) -> Vec<f64> {
+    // Against knowing nothing.
+    let nothing = (log.len().max(1) as f64).ln();
     places
         .iter()
-        .map(|place| place.map_or(least, |place| log[place]))
+        .map(|place| {
+            place.map_or(0.0, |place| {
+                (log[place] + nothing).max(-4.0) * seen[place] / (seen[place] + HALF)
+            })
+        })
         .collect()
 }
 
 /// A decided ticket that was triaged by what was learned from others.
 struct Measured {
     evidence: Evidence,
-    log: Vec<f64>,
+    odds: Vec<f64>,
     right: usize,
 }
 
@@ -185,7 +202,7 @@ fn measure(tickets: &[Measured]) -> Mix {
 }
 
 fn loss(ticket: &Measured, mix: &Mix) -> f64 {
-    let weights = ticket.evidence.weigh(Some(&ticket.log), mix);
+    let weights = ticket.evidence.weigh(Some(&ticket.odds), mix);
     let (place, probability) = best(&weights);
     let right = probability * (weights[ticket.right] - weights[place]).exp();
     -right.max(1e-6).ln()

@@ -14,6 +14,26 @@ pub struct Opinion {
     pub reading: Reading,
 }
 
+impl Opinion {
+    /// A person said which category it is: theirs is the last word, and what follows from it is worked out anew.
+    pub(super) fn follow(&mut self, place: usize, house: &House) {
+        let Some(category) = house.categories.get(place) else {
+            return;
+        };
+        let meaning = house.meaning_of(place);
+        let triage = &mut self.triage;
+        triage.category.clone_from(&category.name);
+        triage.team.clone_from(&category.team);
+        triage.priority = priority(meaning, &self.reading);
+        triage.action = triage.action.max(action(meaning, &self.reading));
+        triage.confidence = 0.97;
+        triage.reason = format!(
+            "Is {} since the team said so; priority {}.",
+            category.name, triage.priority
+        );
+    }
+}
+
 /// A past ticket that reads alike.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Neighbour {
@@ -59,15 +79,14 @@ impl Evidence {
         Self { rules, grave }
     }
 
-    /// Log-odds of each category. `learned` are the classifier's log-probabilities, in the house's order.
+    /// Log-odds of each category. `learned` is what was learned of each, in the house's order.
     pub(super) fn weigh(&self, learned: Option<&[f64]>, mix: &Mix) -> Vec<f64> {
-        let known = (self.rules.len().max(1) as f64).ln();
         self.rules
             .iter()
             .zip(&self.grave)
             .enumerate()
             .map(|(at, (rules, grave))| {
-                let words = learned.map_or(0.0, |log| (log[at] + known).max(-4.0));
+                let words = learned.map_or(0.0, |odds| odds[at]);
                 let rules = (mix.rules * rules).max(Mix::BY_RULES.rules * grave);
                 (rules + mix.words * words) / mix.temperature
             })
@@ -83,7 +102,7 @@ pub(super) fn judge(
     neighbours: &[Neighbour],
 ) -> Opinion {
     let reading = read(subject, body);
-    let words = learned.map(|learned| learned.log_probabilities(&text_of(subject, &reading), house));
+    let words = learned.map(|learned| learned.odds(&text_of(subject, &reading), house));
     let mix = learned.map_or(&Mix::BY_RULES, Learned::mix);
     let mut weights = Evidence::of(&reading, house).weigh(words.as_deref(), mix);
     for neighbour in neighbours.iter().take(3) {

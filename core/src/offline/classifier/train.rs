@@ -146,7 +146,11 @@ fn hold(rows: &[Row], known: usize, features: usize, labels: usize) -> Vec<(&Row
     if free < LEAST_TO_HOLD {
         return Vec::new();
     }
-    let (parts, rounds) = if free >= MANY_TO_HOLD { (10, 1) } else { (ROUNDS, ROUNDS) };
+    let (parts, rounds) = if free >= MANY_TO_HOLD {
+        (10, 1)
+    } else {
+        (ROUNDS, ROUNDS)
+    };
     let mut out = Vec::new();
     for round in 0..rounds {
         let (held, kept): (Vec<&Row>, Vec<&Row>) = rows
