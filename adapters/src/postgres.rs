@@ -8,6 +8,7 @@ pub mod approvals;
 pub mod articles;
 pub mod embedded;
 pub mod inbox;
+pub mod learning;
 pub mod ledger;
 pub mod outbox;
 pub mod places;

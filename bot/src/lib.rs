@@ -8,6 +8,7 @@ pub mod config;
 pub mod decisions;
 pub mod http;
 pub mod kept;
+pub mod learning;
 pub mod outside;
 pub mod people;
 pub mod worker;

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::start::Context;
 use crate::app::App;
 use crate::http;
+use crate::learning;
 use crate::outside;
 use crate::worker::{dispatcher, runner, sweeper};
 
@@ -73,6 +74,7 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
         tracker.spawn(sweeper::work(app.clone(), cancel.clone()));
     }
     tracker.spawn(listen(app.clone(), cancel.clone()));
+    tracker.spawn(learning::follow(app.clone(), cancel.clone()));
     tracker.spawn({
         let app = app.clone();
         async move { outside::learn_who_we_are(&app).await }

@@ -7,7 +7,7 @@
 use deskhand_adapters::postgres::articles::{self, Publish};
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
 use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
-use deskhand_adapters::postgres::{approvals, tickets};
+use deskhand_adapters::postgres::{approvals, learning, tickets};
 use deskhand_core::article::ArticleState;
 use deskhand_core::delivery::Ground;
 use deskhand_core::effect::Effect;
@@ -71,6 +71,9 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     }
     if let Some(triage) = &record.triage {
         tickets::set_triage(&mut tx, lease.ticket, triage).await?;
+        if let Some(by) = transcript.named_category(&triage.category) {
+            learning::correct(&mut tx, lease.ticket, &triage.category, by).await?;
+        }
     }
     let first = transcript.next_seq();
     for (n, note) in record.notes.iter().enumerate() {
