@@ -42,11 +42,11 @@ enum Step {
 }
 
 impl Offline {
-    /// Knows the house's categories, and nothing of its past.
+    /// Knows the house's categories by their descriptions, and nothing of its past.
     pub fn new(categories: Vec<Category>) -> Self {
         Self {
+            learned: Learned::train(&categories, &[]).map(Arc::new),
             house: House::new(categories),
-            learned: None,
         }
     }
 

@@ -207,3 +207,6 @@ fn loss(ticket: &Measured, mix: &Mix) -> f64 {
     let right = probability * (weights[ticket.right] - weights[place]).exp();
     -right.max(1e-6).ln()
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 use super::text::{Sentence, words};
 use crate::search::unspaced;
 
-const LISTS: [&str; 5] = [
+const LISTS: [&str; 6] = [
     include_str!("rules/lexicon.txt"),
     include_str!("rules/lexicon_trouble.txt"),
     include_str!("rules/lexicon_tone.txt"),
     include_str!("rules/lexicon_request.txt"),
     include_str!("rules/lexicon_injection.txt"),
+    include_str!("rules/lexicon_seldom.txt"),
 ];
 
 /// How many words a `..` may skip; characters of unspaced scripts count less each.

@@ -69,8 +69,9 @@ impl Evidence {
             // Knowing nothing is a conclusion, too; and a ticket that asks for nothing is none of the others.
             rules[other] += if reading.has(Signal::NothingToDo) { 7.0 } else { 1.4 };
         }
+        let nothing_else = reading.substance.trim().is_empty();
         if reading.has(Signal::PromptInjection)
-            && reading.scores.first().is_none_or(|(_, score)| *score < 2.0)
+            && (nothing_else || reading.scores.first().is_none_or(|(_, score)| *score < 2.0))
             && let Some(spam) = house.named("spam")
         {
             // Nothing but orders to a machine.
