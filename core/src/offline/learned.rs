@@ -36,27 +36,34 @@ pub struct Learned {
 pub(super) struct Mix {
     /// Log-odds for a point of the rules.
     pub(super) rules: f64,
+    /// Log-odds of the category for the rest, as long as nothing speaks for another.
+    pub(super) unknown: f64,
     /// How much of the classifier's log-odds counts.
     pub(super) words: f64,
     /// Divides the sum, so that of the tickets where it says 0.8 about eight in ten are right.
     pub(super) temperature: f64,
     /// Nothing surer than this is ever said.
     pub(super) surest: f64,
+    /// Decided tickets of a category at which the learned word for it counts in half.
+    pub(super) half: f64,
 }
 
 impl Mix {
     /// Where nothing was learned. The rules were never measured on this house's tickets, so they stay modest.
     pub(super) const BY_RULES: Self = Self {
         rules: 0.85,
-        words: 0.0,
+        unknown: 1.2,
+        words: 1.0,
         temperature: 1.0,
         surest: 0.9,
+        half: HALF,
     };
 }
 
 /// Fewer decided tickets than this cannot say how good a mix is.
 const MEASURABLE: usize = 30;
-/// Decided tickets of a category at which the learned word for it counts in half; a description is a tenth of that.
+/// How many decided tickets of a category make its learned word count in half, as long as that cannot be measured; a
+/// description is a tenth of that.
 const HALF: f64 = 3.0;
 const DESCRIPTION: f64 = 0.3;
 /// Characters of a ticket that are learned from: what follows is seldom about the matter.
@@ -110,7 +117,7 @@ impl Learned {
                 let at = held.example - categories.len();
                 Measured {
                     evidence: Evidence::of(&readings[at], &house),
-                    odds: odds(&held.log_probabilities, &seen, &places),
+                    odds: odds(&held.log_probabilities, &places, |_| 1.0),
                     right: house.named(&decided[at].category).unwrap_or_default(),
                 }
             })
@@ -118,8 +125,9 @@ impl Learned {
         let mix = if decided.len() >= MEASURABLE {
             measure(&measured)
         } else {
+            // The more was decided, the less is unknown.
             Mix {
-                words: 1.0,
+                unknown: 1.2 * HALF / (HALF + decided.len() as f64),
                 ..Mix::BY_RULES
             }
         };
@@ -144,8 +152,8 @@ impl Learned {
     pub(super) fn odds(&self, text: &str, house: &House) -> Vec<f64> {
         odds(
             &self.classifier.log_probabilities(text),
-            &self.seen,
             &places(&self.classifier, house),
+            |place| self.seen[place] / (self.seen[place] + self.mix.half),
         )
     }
 }
@@ -159,16 +167,12 @@ fn places(classifier: &Classifier, house: &House) -> Vec<Option<usize>> {
         .collect()
 }
 
-fn odds(log: &[f64], seen: &[f64], places: &[Option<usize>]) -> Vec<f64> {
+fn odds(log: &[f64], places: &[Option<usize>], trust: impl Fn(usize) -> f64) -> Vec<f64> {
     // Against knowing nothing.
     let nothing = (log.len().max(1) as f64).ln();
     places
         .iter()
-        .map(|place| {
-            place.map_or(0.0, |place| {
-                (log[place] + nothing).max(-4.0) * seen[place] / (seen[place] + HALF)
-            })
-        })
+        .map(|place| place.map_or(0.0, |place| (log[place] + nothing).max(-6.0) * trust(place)))
         .collect()
 }
 
@@ -187,9 +191,11 @@ fn measure(tickets: &[Measured]) -> Mix {
             for step in 0..10 {
                 let mix = Mix {
                     rules,
+                    unknown: 1.4 * rules,
                     words,
                     temperature: 0.5 * 1.17_f64.powi(step),
                     surest: 0.97,
+                    half: 0.0,
                 };
                 let loss: f64 = tickets.iter().map(|ticket| loss(ticket, &mix)).sum();
                 if loss < best_mix.0 - 1e-9 {

@@ -48,6 +48,8 @@ pub(super) struct Evidence {
     rules: Vec<f64>,
     /// The rules' word where nobody may overrule it: danger, takeover, law.
     grave: Vec<f64>,
+    /// The category for what is none of the others.
+    rest: Option<usize>,
 }
 
 impl Evidence {
@@ -65,9 +67,10 @@ impl Evidence {
                 grave[at] = *score;
             }
         }
-        if let Some(other) = house.named("other") {
-            // Knowing nothing is a conclusion, too; and a ticket that asks for nothing is none of the others.
-            rules[other] += if reading.has(Signal::NothingToDo) { 7.0 } else { 1.4 };
+        let rest = house.named("other");
+        if let Some(rest) = rest.filter(|_| reading.has(Signal::NothingToDo)) {
+            // A ticket that asks for nothing is none of the others.
+            rules[rest] += 5.6;
         }
         let nothing_else = reading.substance.trim().is_empty();
         if reading.has(Signal::PromptInjection)
@@ -77,7 +80,7 @@ impl Evidence {
             // Nothing but orders to a machine.
             rules[spam] += 10.5;
         }
-        Self { rules, grave }
+        Self { rules, grave, rest }
     }
 
     /// Log-odds of each category. `learned` is what was learned of each, in the house's order.
@@ -88,8 +91,12 @@ impl Evidence {
             .enumerate()
             .map(|(at, (rules, grave))| {
                 let words = learned.map_or(0.0, |odds| odds[at]);
+                // That the house saw no fire yet is no reason to doubt one.
+                let words = if *grave > 0.0 { words.max(0.0) } else { words };
+                // Knowing nothing is a conclusion, too.
+                let unknown = if self.rest == Some(at) { mix.unknown } else { 0.0 };
                 let rules = (mix.rules * rules).max(Mix::BY_RULES.rules * grave);
-                (rules + mix.words * words) / mix.temperature
+                (rules + unknown + mix.words * words) / mix.temperature
             })
             .collect()
     }

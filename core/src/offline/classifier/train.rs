@@ -4,8 +4,10 @@
 use super::features::Vocabulary;
 use super::{Classifier, Example, Held, Weights, label_places, log_softmax};
 
-/// Passes over the examples; the dual is close to its end well before.
-const PASSES: usize = 8;
+/// Passes over the examples; the dual is close to its end before.
+const PASSES: usize = 14;
+/// A few tell the temperature well enough.
+const PASSES_TO_HOLD: usize = 4;
 /// How dear an example on the wrong side is: higher fits closer.
 const COST: f32 = 0.7;
 /// From this many examples on a tenth is set aside to measure the temperature; with fewer, every one has its turn in one
@@ -156,8 +158,7 @@ fn hold(rows: &[Row], known: usize, features: usize, labels: usize) -> Vec<(&Row
         let (held, kept): (Vec<&Row>, Vec<&Row>) = rows
             .iter()
             .partition(|row| row.place >= known && (row.place - known) % parts == round);
-        // A few passes tell the temperature well enough.
-        let (weights, bias) = fit(&kept, features, labels, PASSES / 2);
+        let (weights, bias) = fit(&kept, features, labels, PASSES_TO_HOLD);
         for row in held {
             let mut scores = vec![0.0; labels];
             self::scores(row, &weights, &bias, &mut scores);

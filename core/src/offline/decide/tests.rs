@@ -349,7 +349,7 @@ fn a_category_that_the_team_names_is_booked_at_once_and_stays() {
     let booked: Vec<&Value> = desk
         .calls("classify_ticket")
         .iter()
-        .map(|call| &call.args["category"])
+        .map(|args| &args["category"])
         .collect();
     assert_eq!(booked, [&json!("order_status"), &json!("complaint")]);
 }

@@ -73,7 +73,7 @@ fn words_that_no_rule_knows_are_learned() {
         ("other", "gangways")
     );
     assert!(
-        before.confidence < 0.6,
+        before.confidence < 0.7,
         "nothing was learned, so it is modest: {}",
         before.confidence
     );
