@@ -10,6 +10,7 @@ pub mod artifacts;
 pub mod embedded;
 pub mod facts;
 pub mod inbox;
+pub mod learning;
 pub mod ledger;
 pub mod live;
 pub mod outbox;

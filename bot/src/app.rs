@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicI64, AtomicU32};
 
 use anyhow::Context;
 use deskhand_adapters::postgres::inbox::Intake;
@@ -61,6 +61,8 @@ pub struct Inner {
     pub closing: std::sync::atomic::AtomicBool,
     /// Runs at work in this process.
     pub at_work: AtomicU32,
+    /// The version of what the offline model goes by; 0 before it learned anything.
+    pub learned: AtomicI64,
 }
 
 impl std::ops::Deref for App {
@@ -185,6 +187,7 @@ impl App {
             door: Door::default(),
             closing: std::sync::atomic::AtomicBool::new(false),
             at_work: AtomicU32::new(0),
+            learned: AtomicI64::new(0),
         };
         Self { inner: Arc::new(inner) }
     }

@@ -3,6 +3,7 @@
 mod ask;
 mod demo;
 mod doctor;
+mod eval;
 mod kb;
 mod operate;
 mod serve;
@@ -56,7 +57,9 @@ enum Command {
         #[arg(long, default_value = "")]
         reason: String,
     },
-    /// The knowledge base: import, export, search, history, restore.
+    /// Measure a model on labelled tickets: deskhand eval FILE [--history FILE]
+    Eval(eval::Eval),
+    /// The knowledge base: import, export, search, eval, history, restore.
     #[command(subcommand)]
     Kb(kb::Kb),
     /// Deliveries that could not be mapped.
@@ -92,6 +95,7 @@ pub async fn main() -> ExitCode {
         Command::Approvals => operate::approvals(&context).await,
         Command::Approve { approval } => operate::approve(&context, &approval).await,
         Command::Reject { approval, reason } => operate::reject(&context, &approval, &reason).await,
+        Command::Eval(eval) => eval::run(&context, &eval).await,
         Command::Kb(kb) => kb::run(&context, &kb).await,
         Command::Inbox(inbox) => operate::inbox(&context, &inbox).await,
         Command::Outbox(outbox) => operate::outbox(&context, &outbox).await,

@@ -10,6 +10,7 @@ pub mod http;
 pub mod kept;
 pub mod live;
 pub mod models;
+pub mod learning;
 pub mod outside;
 pub mod people;
 pub mod worker;

@@ -99,19 +99,15 @@ fn openai(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
 
 /// The offline model with the house's categories.
 pub fn offline_model(config: &Config) -> offline::Offline {
-    let mut model = offline::Offline::default();
-    if !config.categories.is_empty() {
-        model.categories = config
-            .categories
-            .iter()
-            .map(|(name, category)| Category {
-                name: name.clone(),
-                description: category.description.clone(),
-                team: category.team.clone(),
-            })
-            .collect();
+    if config.categories.is_empty() {
+        return offline::Offline::default();
     }
-    model
+    let categories = config.categories.iter().map(|(name, category)| Category {
+        name: name.clone(),
+        description: category.description.clone(),
+        team: category.team.clone(),
+    });
+    offline::Offline::new(categories.collect())
 }
 
 /// Name and description of the categories that hold where the settings name none.

@@ -13,6 +13,7 @@ use crate::card::{Card, Header};
 use crate::inbound::{DeskStatus, NewComment};
 use crate::model::{ModelReply, ModelRequest};
 use crate::step::Outcome;
+use crate::offline::Learned;
 use crate::ticket::{Priority, Requester};
 use crate::tool::outside::{OutsideTool, ToolUse};
 
@@ -238,4 +239,10 @@ pub trait Model: Send + Sync {
     async fn reply(&self, request: &ModelRequest, sink: &mut dyn Sink) -> Result<ModelReply, ModelError>;
     /// The names that the provider offers, for `doctor`.
     async fn offered(&self) -> Result<Vec<String>, ModelError>;
+
+    /// Goes on with what was learned from the house's past tickets. False where the model learns elsewhere, as all but the
+    /// offline one do.
+    fn takes_up(&self, _learned: &Arc<Learned>) -> bool {
+        false
+    }
 }

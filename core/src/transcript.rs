@@ -261,6 +261,17 @@ impl Transcript {
         })
     }
 
+    /// Who of the team said that the ticket is of this category, as `slack:U…`. A later instruction that names none changes
+    /// nothing.
+    pub fn named_category(&self, category: &str) -> Option<&str> {
+        self.steps.iter().rev().find_map(|step| match &step.kind {
+            StepKind::Instructed { text, by, .. } if crate::offline::names_category(text, category) => {
+                Some(by.as_str())
+            }
+            _ => None,
+        })
+    }
+
     /// Revisions of the articles that were read in this run.
     pub fn articles_read(&self) -> BTreeMap<ArticleId, i64> {
         let mut read = self

@@ -10,6 +10,7 @@ mod delivery;
 mod embedded;
 mod fakes;
 mod intake;
+mod learning;
 mod lines;
 mod llm;
 mod provider;

@@ -8,6 +8,7 @@ use super::start::Context;
 use super::table::styled;
 use crate::app::App;
 use crate::config::ModelChoice;
+use crate::learning;
 
 /// One line of the examination.
 struct Finding {
@@ -80,6 +81,10 @@ async fn examine(app: &App) -> Vec<Finding> {
         Err(error) => bad("database", error.to_string()),
     });
     findings.push(model(app).await);
+    findings.push(match learning::told(app).await {
+        Ok(line) => good("learning", line),
+        Err(error) => bad("learning", error.to_string()),
+    });
     findings.push(match app.config.approvers.len() {
         0 => bad("approvers", "DESKHAND_APPROVERS is empty, so nobody may decide"),
         n => good("approvers", format!("{n} on the list")),

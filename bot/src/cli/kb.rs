@@ -1,5 +1,7 @@
 //! `deskhand kb`: articles in and out of files, search, history, restore.
 
+mod eval;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,6 +32,8 @@ pub(super) enum Kb {
         #[arg(long, default_value_t = 10)]
         limit: usize,
     },
+    /// Measure the search on questions whose articles are known: {"queries": [{"query", "relevant"}]}
+    Eval { queries: PathBuf },
     /// The revisions of an article, newest first.
     History { article: String },
     /// Make an old revision the newest again.
@@ -52,6 +56,7 @@ pub(super) async fn run(context: &Context, kb: &Kb) -> anyhow::Result<ExitCode> 
         Kb::Import { path } => import(&started, path, context.json).await,
         Kb::Export { folder } => export(&started, folder).await,
         Kb::Search { query, limit } => find(&started, &query.join(" "), *limit, context.json).await,
+        Kb::Eval { queries } => eval::run(&started, queries, context.json).await,
         Kb::History { article } => history(&started, article, context.json).await,
         Kb::Restore { article, revision } => restore(&started, article, *revision).await,
     };
@@ -120,6 +125,12 @@ fn check_id(id: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// An id of another system as ours, which is also a file name.
+fn file_id(id: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    id.chars().map(|c| if plain(c) { c } else { '-' }).collect()
+}
+
 /// A line of a .jsonl file, in the names that help centres' exports use.
 #[derive(Deserialize)]
 struct Line {
@@ -127,7 +138,7 @@ struct Line {
     id: Value,
     #[serde(default, alias = "name")]
     title: String,
-    #[serde(default)]
+    #[serde(default, alias = "category")]
     section: Option<Value>,
     #[serde(
         default,
@@ -142,21 +153,19 @@ struct Line {
 }
 
 fn parse_line(n: usize, line: &str) -> Result<ArticleFile, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| format!("line {n}: {error}"))?;
+    let line: Line = serde_json::from_str(line).map_err(|error| {
+        let why = error.to_string();
+        let why = why.split(" at line ").next().unwrap_or(&why);
+        match error.classify() {
+            serde_json::error::Category::Data => format!("line {n}: the article cannot be read: {why}"),
+            _ => format!("line {n}: this is not JSON: {why}"),
+        }
+    })?;
     let id = match &line.id {
         Value::String(id) => id.clone(),
         other => other.to_string(),
     };
-    let id: String = id
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let id = file_id(&id);
     check_id(&id).map_err(|why| format!("line {n}: {why}"))?;
     let section = match line.section {
         Some(Value::String(section)) => section,
@@ -167,6 +176,9 @@ fn parse_line(n: usize, line: &str) -> Result<ArticleFile, String> {
             .to_owned(),
         _ => String::new(),
     };
+    if line.body.trim().is_empty() && line.title.trim().is_empty() {
+        return Err(format!("line {n}: the article has neither title nor text"));
+    }
     let language = line.language.unwrap_or_default();
     let language = language.split(['-', '_']).next().unwrap_or_default().to_lowercase();
     Ok(ArticleFile {
@@ -194,16 +206,25 @@ fn read(path: &Path) -> anyhow::Result<Vec<ArticleFile>> {
             files.push(parse_file(id, &text).map_err(|why| anyhow::anyhow!("{}: {why}", entry.display()))?);
         }
     } else {
-        let text = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+            anyhow::anyhow!("{}: line {line}: the file is not UTF-8 text", path.display())
+        })?;
+        let text = text.trim_start_matches('\u{feff}');
         for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             files.push(parse_line(n + 1, line).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?);
         }
     }
-    anyhow::ensure!(
-        !files.is_empty(),
-        "{} has no articles: give a folder of .md files or a .jsonl file",
-        path.display()
-    );
+    match path.is_dir() {
+        true => anyhow::ensure!(
+            !files.is_empty(),
+            "{}: there is no .md file in this folder",
+            path.display()
+        ),
+        false => anyhow::ensure!(!files.is_empty(), "{}: line 1: the file is empty", path.display()),
+    }
     Ok(files)
 }
 

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 
 use super::start::Context;
 use crate::http;
+use crate::learning;
 use crate::outside;
 use crate::worker::{dispatcher, runner, sweeper, wakes};
 
@@ -72,6 +73,7 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     }
     tracker.spawn(wakes::listen(app.clone(), cancel.clone()));
     tracker.spawn(wakes::announce(app.clone(), cancel.clone()));
+    tracker.spawn(learning::follow(app.clone(), cancel.clone()));
     tracker.spawn({
         let app = app.clone();
         async move { outside::learn_who_we_are(&app).await }

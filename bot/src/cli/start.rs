@@ -14,6 +14,7 @@ use tracing_subscriber::EnvFilter;
 use crate::app::{self, App};
 use crate::clock::Clock;
 use crate::config::{Config, LogFormat, misspelt};
+use crate::learning;
 use crate::outside;
 
 /// What the arguments say for every command.
@@ -98,6 +99,7 @@ impl Context {
         for problem in &app.skills.problems {
             tracing::warn!("a skill was left out: {problem}");
         }
+        learning::take_up(&app).await?;
         Ok(Started { app, embedded })
     }
 }

@@ -187,6 +187,7 @@ pub(super) async fn status(app: &App) -> anyhow::Result<String> {
         };
         let _ = write!(text, "\nToday: {} tokens{cost}.", today.tokens);
     }
+    let _ = write!(text, "\nOffline model: {}.", crate::learning::told(app).await?);
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();
     let _ = write!(text, "\nApprovals that wait: {open}.");
     let effects = outbox::list(&app.pool, None).await?;

@@ -13,7 +13,7 @@ pub use send::{send, start};
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
 use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
-use deskhand_adapters::postgres::{approvals, spend, tickets};
+use deskhand_adapters::postgres::{approvals, learning, spend, tickets};
 use deskhand_core::facts::Facts;
 use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::next::{Ask, Record, Wait};
@@ -159,6 +159,9 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     }
     if let Some(triage) = &record.triage {
         tickets::set_triage(&mut tx, lease.ticket, triage).await?;
+        if let Some(by) = transcript.named_category(&triage.category) {
+            learning::correct(&mut tx, lease.ticket, &triage.category, by).await?;
+        }
     }
     let first = transcript.next_seq();
     for (n, note) in record.notes.iter().enumerate() {

@@ -24,9 +24,8 @@ pub struct Example<'a> {
 /// The trained artifact. As JSON it is a few megabytes at most: weights are kept as one byte each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Classifier {
+    /// Sorted.
     labels: Vec<String>,
-    /// How many examples it was trained on; few of them are trusted less.
-    examples: u64,
     /// Divides the scores so that of the texts where it says 0.8 about eight in ten are right.
     temperature: f32,
     vocabulary: Vocabulary,
@@ -37,35 +36,30 @@ pub struct Classifier {
 impl Classifier {
     /// `None` with fewer than two labels: there is nothing to tell apart.
     pub fn train(examples: &[Example<'_>]) -> Option<Self> {
-        train::train(examples)
+        train::train(examples, 0).map(|(classifier, _)| classifier)
     }
 
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
+    /// Trains, and also gives what was said of examples that were kept out of the training, by a classifier of the others.
+    /// The first `known` examples are always trained on and never asked.
+    pub(super) fn train_and_hold(examples: &[Example<'_>], known: usize) -> Option<(Self, Vec<Held>)> {
+        train::train(examples, known)
+    }
+
     /// Every label with its probability, likeliest first.
     pub fn predict(&self, text: &str) -> Vec<(String, f64)> {
-        let scores = self.scores(&self.vocabulary.features(text));
-        let top = scores.iter().copied().fold(f32::MIN, f32::max);
-        let exps: Vec<f64> = scores
-            .iter()
-            .map(|score| f64::from((score - top) / self.temperature).exp())
-            .collect();
-        let sum: f64 = exps.iter().sum();
-        let mut out: Vec<(String, f64)> = self
-            .labels
-            .iter()
-            .cloned()
-            .zip(exps.into_iter().map(|exp| exp / sum))
-            .collect();
+        let log = self.log_probabilities(text);
+        let mut out: Vec<(String, f64)> = self.labels.iter().cloned().zip(log.into_iter().map(f64::exp)).collect();
         out.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         out
     }
 
-    /// How much its word counts beside the rules': little while there are few examples a label.
-    pub(super) fn trust(&self) -> f64 {
-        (self.examples as f64 / (20.0 * self.labels.len().max(1) as f64)).min(1.0)
+    /// The logarithm of each label's probability, in the order of [`labels`](Self::labels).
+    pub(super) fn log_probabilities(&self, text: &str) -> Vec<f64> {
+        log_softmax(&self.scores(&self.vocabulary.features(text)), self.temperature)
     }
 
     fn scores(&self, features: &[(u32, f32)]) -> Vec<f32> {
@@ -75,6 +69,24 @@ impl Classifier {
         }
         scores
     }
+}
+
+/// What was said of an example that had no part in the training.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Held {
+    /// Its place among the examples.
+    pub(super) example: usize,
+    pub(super) log_probabilities: Vec<f64>,
+}
+
+fn log_softmax(scores: &[f32], temperature: f32) -> Vec<f64> {
+    let top = scores.iter().copied().fold(f32::MIN, f32::max);
+    let cold: Vec<f64> = scores
+        .iter()
+        .map(|score| f64::from((score - top) / temperature))
+        .collect();
+    let sum = cold.iter().map(|one| one.exp()).sum::<f64>().ln();
+    cold.into_iter().map(|one| one - sum).collect()
 }
 
 /// Rows of one byte a weight with a scale for each row.

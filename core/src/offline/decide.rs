@@ -5,13 +5,16 @@ mod cost;
 mod hand_over;
 mod verdict;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::case::{Case, Done};
-use super::classifier::Classifier;
 use super::draft::compose;
+use super::house::{Category, House, default_categories};
+use super::learned::Learned;
 use super::rules::read;
-use super::triage::{Category, Opinion, default_categories, judge};
+use super::triage::{Opinion, judge};
 use crate::model::{Call, ModelReply, ModelRequest, Stop, Usage};
 use crate::ticket::Action;
 use choose::{neighbours, pick, question, source};
@@ -19,19 +22,16 @@ use cost::{input_tokens, tokens};
 use hand_over::{findings, hand_over};
 use verdict::{Guidance, Verdict, verdict};
 
-/// The offline model. Cheap to clone when nothing is trained; share it otherwise.
+/// The offline model. Cheap to clone: what was learned is shared.
 #[derive(Clone, Debug)]
 pub struct Offline {
-    pub categories: Vec<Category>,
-    pub classifier: Option<Classifier>,
+    house: House,
+    learned: Option<Arc<Learned>>,
 }
 
 impl Default for Offline {
     fn default() -> Self {
-        Self {
-            categories: default_categories(),
-            classifier: None,
-        }
+        Self::new(default_categories())
     }
 }
 
@@ -42,9 +42,33 @@ enum Step {
 }
 
 impl Offline {
+    /// Knows the house's categories by their descriptions, and nothing of its past.
+    pub fn new(categories: Vec<Category>) -> Self {
+        Self {
+            learned: Learned::train(&categories, &[]).map(Arc::new),
+            house: House::new(categories),
+        }
+    }
+
+    /// The same model with what was learned from past tickets.
+    pub fn with(self, learned: Arc<Learned>) -> Self {
+        Self {
+            learned: Some(learned),
+            ..self
+        }
+    }
+
+    pub fn categories(&self) -> &[Category] {
+        &self.house.categories
+    }
+
+    pub fn learned(&self) -> Option<&Arc<Learned>> {
+        self.learned.as_ref()
+    }
+
     /// The triage of a ticket by itself, without search: what `eval` measures.
     pub fn triage(&self, subject: &str, body: &str) -> Opinion {
-        judge(subject, body, &self.categories, self.classifier.as_ref(), &[])
+        judge(subject, body, &self.house, self.learned.as_deref(), &[])
     }
 
     /// The next reply. The same request always gets the same reply; only tools of the request are called.
@@ -96,11 +120,14 @@ impl Offline {
         let mut opinion = judge(
             &ticket.subject,
             &words,
-            &self.categories,
-            self.classifier.as_ref(),
+            &self.house,
+            self.learned.as_deref(),
             &neighbours,
         );
-        let guidance = Guidance::read(&case.told);
+        let guidance = Guidance::read(&case.told, &self.house);
+        if let Some(place) = guidance.category {
+            opinion.follow(place, &self.house);
+        }
         tighten(&mut opinion, ticket.automatic, guidance.hand_over);
         let triage = &opinion.triage;
 
@@ -126,7 +153,12 @@ impl Offline {
             opinion.triage.action = opinion.triage.action.max(Action::NeedsApproval);
         }
         let triage = &opinion.triage;
-        if !case.called("classify_ticket") && !case.called("route_ticket") {
+        let booked = case
+            .of("classify_ticket")
+            .next_back()
+            .map(|done| &done.call.args["category"]);
+        let moved = guidance.category.is_some() && booked.is_some_and(|booked| *booked != json!(triage.category));
+        if moved || booked.is_none() && !case.called("route_ticket") {
             let calls = book(&opinion, offered);
             if !calls.is_empty() {
                 return Step::Call(calls);

@@ -6,12 +6,13 @@ use std::sync::OnceLock;
 use super::text::{Sentence, words};
 use crate::search::unspaced;
 
-const LISTS: [&str; 5] = [
+const LISTS: [&str; 6] = [
     include_str!("rules/lexicon.txt"),
     include_str!("rules/lexicon_trouble.txt"),
     include_str!("rules/lexicon_tone.txt"),
     include_str!("rules/lexicon_request.txt"),
     include_str!("rules/lexicon_injection.txt"),
+    include_str!("rules/lexicon_seldom.txt"),
 ];
 
 /// How many words a `..` may skip; characters of unspaced scripts count less each.
@@ -38,9 +39,16 @@ struct Phrase {
 pub(super) struct Lexicon {
     meanings: Vec<&'static str>,
     phrases: Vec<Phrase>,
-    by_first: HashMap<char, Vec<usize>>,
-    anywhere: Vec<usize>,
+    /// Phrases whose first word is just this.
+    by_word: HashMap<String, Vec<usize>>,
+    /// Phrases whose first word begins with these few characters, one at least.
+    by_beginning: HashMap<String, Vec<usize>>,
+    /// Phrases whose first word ends with, or holds, these few characters.
+    by_part: HashMap<[char; 2], Vec<usize>>,
 }
+
+/// Characters of a beginning that is looked up; a shorter one is looked up as it is.
+const BEGINNING: usize = 3;
 
 /// A phrase that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +70,9 @@ impl Lexicon {
         let mut lexicon = Self {
             meanings: Vec::new(),
             phrases: Vec::new(),
-            by_first: HashMap::new(),
-            anywhere: Vec::new(),
+            by_word: HashMap::new(),
+            by_beginning: HashMap::new(),
+            by_part: HashMap::new(),
         };
         for line in lists.iter().flat_map(|list| list.lines()).map(str::trim) {
             if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
@@ -88,12 +97,18 @@ impl Lexicon {
     fn add(&mut self, phrase: Phrase) {
         let at = self.phrases.len();
         match phrase.elements.first() {
-            Some(Element::Word(text) | Element::Begins(text)) => {
-                if let Some(first) = text.chars().next() {
-                    self.by_first.entry(first).or_default().push(at);
-                }
+            Some(Element::Word(text)) => self.by_word.entry(text.clone()).or_default().push(at),
+            Some(Element::Begins(text)) => {
+                let beginning: String = text.chars().take(BEGINNING).collect();
+                self.by_beginning.entry(beginning).or_default().push(at);
             }
-            Some(Element::Ends(_) | Element::Holds(_)) => self.anywhere.push(at),
+            Some(Element::Ends(text) | Element::Holds(text)) => {
+                let mut chars = text.chars();
+                let (Some(first), Some(second)) = (chars.next(), chars.next()) else {
+                    return;
+                };
+                self.by_part.entry([first, second]).or_default().push(at);
+            }
             Some(Element::Gap) | None => return,
         }
         self.phrases.push(phrase);
@@ -109,9 +124,7 @@ impl Lexicon {
     pub(super) fn find(&self, sentence: &Sentence) -> Vec<Found> {
         let mut out: Vec<Found> = Vec::new();
         for (at, word) in sentence.iter().enumerate() {
-            let Some(first) = word.chars().next() else { continue };
-            let by_first = self.by_first.get(&first).map(Vec::as_slice).unwrap_or_default();
-            for phrase in by_first.iter().chain(&self.anywhere).map(|place| &self.phrases[*place]) {
+            for phrase in self.candidates(word).into_iter().map(|place| &self.phrases[place]) {
                 let Some(length) = matches(&sentence[at..], &phrase.elements) else {
                     continue;
                 };
@@ -126,6 +139,26 @@ impl Lexicon {
                 }
             }
         }
+        out
+    }
+}
+
+impl Lexicon {
+    /// Phrases that may begin with a word, in the order of the lists.
+    fn candidates(&self, word: &str) -> Vec<usize> {
+        let mut out: Vec<usize> = self.by_word.get(word).cloned().unwrap_or_default();
+        let chars: Vec<char> = word.chars().collect();
+        for (at, _) in word.char_indices().skip(1).take(BEGINNING) {
+            out.extend(self.by_beginning.get(&word[..at]).into_iter().flatten());
+        }
+        if chars.len() <= BEGINNING {
+            out.extend(self.by_beginning.get(word).into_iter().flatten());
+        }
+        for pair in chars.windows(2) {
+            out.extend(self.by_part.get(&[pair[0], pair[1]]).into_iter().flatten());
+        }
+        out.sort_unstable();
+        out.dedup();
         out
     }
 }

@@ -1,93 +1,9 @@
-//! What a ticket is: rules and the trained classifier put together, with a confidence and a reason.
+//! What a ticket is: the rules' word and the trained words put together, with a confidence and a reason.
 
-use super::classifier::Classifier;
+use super::house::House;
+use super::learned::{Learned, Mix};
 use super::rules::{Reading, Signal, action, priority, read};
-use super::text::words;
-use crate::search::stem;
 use crate::ticket::{Action, Triage};
-
-/// A category of the team, in its own words.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Category {
-    pub name: String,
-    /// Plain words; they train the classifier before there are past tickets.
-    pub description: String,
-    /// Who gets it; empty leaves it where it is.
-    pub team: String,
-}
-
-/// The categories of a shop's help desk. Settings may replace them all.
-pub fn default_categories() -> Vec<Category> {
-    [
-        (
-            "account_access",
-            "cannot sign in, forgotten password, locked account, changing account data",
-            "Support",
-        ),
-        (
-            "billing",
-            "charges, payments, payment methods, invoices and receipts",
-            "Billing",
-        ),
-        ("refund", "the customer wants the money back", "Billing"),
-        (
-            "order_status",
-            "where an order or parcel is, late or lost delivery, delivery address",
-            "Orders",
-        ),
-        (
-            "return_exchange",
-            "sending goods back, swapping them, wrong, damaged or missing items, warranty",
-            "Orders",
-        ),
-        (
-            "cancellation",
-            "calling off an order, ending a subscription or contract",
-            "Orders",
-        ),
-        (
-            "technical",
-            "a product, app or site does not work, errors, how to set something up",
-            "Technical",
-        ),
-        (
-            "security",
-            "hacked account, fraud, phishing, personal data and privacy requests",
-            "Trust and Safety",
-        ),
-        (
-            "safety",
-            "danger to people or property: fire, smoke, injury, shock",
-            "Trust and Safety",
-        ),
-        (
-            "legal",
-            "lawyers, courts, authorities, claims for damages, formal deadlines",
-            "Legal",
-        ),
-        (
-            "complaint",
-            "unhappy with the service, without another concrete request",
-            "Support",
-        ),
-        ("feedback", "praise, ideas and suggestions", "Support"),
-        (
-            "presales",
-            "questions before buying: stock, prices, shipping, features",
-            "Sales",
-        ),
-        ("sales", "large orders, quotations, resellers, partnerships", "Sales"),
-        ("spam", "unasked advertising, scams, nonsense", "Support"),
-        ("other", "none of the others", "Support"),
-    ]
-    .into_iter()
-    .map(|(name, description, team)| Category {
-        name: name.into(),
-        description: description.into(),
-        team: team.into(),
-    })
-    .collect()
-}
 
 /// A triage with what it was made from.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,6 +14,26 @@ pub struct Opinion {
     pub reading: Reading,
 }
 
+impl Opinion {
+    /// A person said which category it is: theirs is the last word, and what follows from it is worked out anew.
+    pub(super) fn follow(&mut self, place: usize, house: &House) {
+        let Some(category) = house.categories.get(place) else {
+            return;
+        };
+        let meaning = house.meaning_of(place);
+        let triage = &mut self.triage;
+        triage.category.clone_from(&category.name);
+        triage.team.clone_from(&category.team);
+        triage.priority = priority(meaning, &self.reading);
+        triage.action = triage.action.max(action(meaning, &self.reading));
+        triage.confidence = 0.97;
+        triage.reason = format!(
+            "Is {} since the team said so; priority {}.",
+            category.name, triage.priority
+        );
+    }
+}
+
 /// A past ticket that reads alike.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Neighbour {
@@ -105,58 +41,90 @@ pub(super) struct Neighbour {
     pub category: String,
 }
 
+/// What can be read of a ticket's category, apart from how much each source counts: a number for each of the house's.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Evidence {
+    /// The rules' word, in units of log-odds.
+    rules: Vec<f64>,
+    /// The rules' word where nobody may overrule it: danger, takeover, law.
+    grave: Vec<f64>,
+    /// The category for what is none of the others.
+    rest: Option<usize>,
+}
+
+impl Evidence {
+    pub(super) fn of(reading: &Reading, house: &House) -> Self {
+        let mut rules = vec![0.0_f64; house.categories.len()];
+        let mut grave = vec![0.0_f64; house.categories.len()];
+        for (name, score) in &reading.scores {
+            if let Some(at) = house.place_of(name) {
+                rules[at] = rules[at].max(*score);
+            }
+            if matches!(*name, "safety" | "security" | "legal")
+                && *score >= 5.0
+                && let Some(at) = house.named(name)
+            {
+                grave[at] = *score;
+            }
+        }
+        let rest = house.named("other");
+        if let Some(rest) = rest.filter(|_| reading.has(Signal::NothingToDo)) {
+            // A ticket that asks for nothing is none of the others.
+            rules[rest] += 5.6;
+        }
+        let nothing_else = reading.substance.trim().is_empty();
+        if reading.has(Signal::PromptInjection)
+            && (nothing_else || reading.scores.first().is_none_or(|(_, score)| *score < 2.0))
+            && let Some(spam) = house.named("spam")
+        {
+            // Nothing but orders to a machine.
+            rules[spam] += 10.5;
+        }
+        Self { rules, grave, rest }
+    }
+
+    /// Log-odds of each category. `learned` is what was learned of each, in the house's order.
+    pub(super) fn weigh(&self, learned: Option<&[f64]>, mix: &Mix) -> Vec<f64> {
+        self.rules
+            .iter()
+            .zip(&self.grave)
+            .enumerate()
+            .map(|(at, (rules, grave))| {
+                let words = learned.map_or(0.0, |odds| odds[at]);
+                // That the house saw no fire yet is no reason to doubt one.
+                let words = if *grave > 0.0 { words.max(0.0) } else { words };
+                // Knowing nothing is a conclusion, too.
+                let unknown = if self.rest == Some(at) { mix.unknown } else { 0.0 };
+                let rules = (mix.rules * rules).max(Mix::BY_RULES.rules * grave);
+                (rules + unknown + mix.words * words) / mix.temperature
+            })
+            .collect()
+    }
+}
+
 pub(super) fn judge(
     subject: &str,
     body: &str,
-    categories: &[Category],
-    classifier: Option<&Classifier>,
+    house: &House,
+    learned: Option<&Learned>,
     neighbours: &[Neighbour],
 ) -> Opinion {
     let reading = read(subject, body);
-    let text = format!("{subject}\n{}", reading.substance);
-    let mut weights: Vec<(String, f64)> = categories.iter().map(|category| (category.name.clone(), 0.0)).collect();
-    for (name, score) in &reading.scores {
-        let at = place_of(name, categories);
-        if let Some((_, weight)) = at.and_then(|at| weights.get_mut(at)) {
-            *weight = weight.max(0.85 * score);
-        }
-    }
-    if let Some(classifier) = classifier {
-        let trust = classifier.trust();
-        let uniform = 1.0 / classifier.labels().len().max(1) as f64;
-        for (label, p) in classifier.predict(&text) {
-            if let Some((_, weight)) = weights.iter_mut().find(|(name, _)| *name == label) {
-                // In units of log-odds against knowing nothing.
-                *weight += trust * (p.max(1e-4) / uniform).ln();
-            } else {
-                weights.push((label, trust * (p.max(1e-4) / uniform).ln()));
-            }
-        }
-    }
+    let words = learned.map(|learned| learned.odds(&text_of(subject, &reading), house));
+    let mix = learned.map_or(&Mix::BY_RULES, Learned::mix);
+    let mut weights = Evidence::of(&reading, house).weigh(words.as_deref(), mix);
     for neighbour in neighbours.iter().take(3) {
-        if let Some((_, weight)) = weights.iter_mut().find(|(name, _)| *name == neighbour.category) {
-            *weight += 0.4;
+        if let Some(at) = house.named(&neighbour.category) {
+            weights[at] += 0.4 * mix.rules;
         }
     }
-    if let Some((_, weight)) = weights.iter_mut().find(|(name, _)| name == "other") {
-        // Knowing nothing is a conclusion, too; and a ticket that asks for nothing is none of the others.
-        *weight += if reading.has(Signal::NothingToDo) { 6.0 } else { 1.2 };
-    }
-    if reading.has(Signal::PromptInjection)
-        && reading.scores.first().is_none_or(|(_, score)| *score < 2.0)
-        && let Some((_, weight)) = weights.iter_mut().find(|(name, _)| name == "spam")
-    {
-        // Nothing but orders to a machine.
-        *weight += 9.0;
-    }
-    weights.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let top = weights.first().map_or(0.0, |(_, weight)| *weight);
-    let mass: f64 = weights.iter().map(|(_, weight)| (weight - top).exp()).sum();
-    let confidence = (1.0 / mass).clamp(0.05, 0.97);
-    let category = weights
-        .first()
-        .map_or_else(|| "other".to_owned(), |(name, _)| name.clone());
-    let meaning = meaning_of(&category, categories);
+    let (place, probability) = best(&weights);
+    let confidence = probability.clamp(0.05, mix.surest);
+    let category = house
+        .categories
+        .get(place)
+        .map_or_else(|| "other".to_owned(), |category| category.name.clone());
+    let meaning = house.meaning_of(place);
     let priority = priority(meaning, &reading);
     let mut action = action(meaning, &reading);
     if confidence < 0.3 && action == Action::AutoReply {
@@ -164,10 +132,10 @@ pub(super) fn judge(
     }
     let mut tags: Vec<&'static str> = reading.signals.iter().map(|signal| signal.tag()).collect();
     tags.dedup();
-    let reason = reason(&category, &reading, priority, action);
-    let team = categories
-        .iter()
-        .find(|one| one.name == category)
+    let reason = reason(&category, &reading, learned, priority, action);
+    let team = house
+        .categories
+        .get(place)
         .map(|one| one.team.clone())
         .unwrap_or_default();
     Opinion {
@@ -185,70 +153,31 @@ pub(super) fn judge(
     }
 }
 
-/// The team's category for one of the rules': by its name, else by the words of its description.
-fn place_of(name: &str, categories: &[Category]) -> Option<usize> {
-    if let Some(at) = categories.iter().position(|category| category.name == name) {
-        return Some(at);
-    }
-    let own = default_categories()
-        .into_iter()
-        .find(|category| category.name == name)?;
-    let asked = stems(&own);
-    let (at, shared) = categories
-        .iter()
-        .enumerate()
-        .map(|(at, category)| (at, stems(category).iter().filter(|stem| asked.contains(stem)).count()))
-        .max_by_key(|(_, shared)| *shared)?;
-    (shared >= 2).then_some(at)
+/// What the classifier is shown of a ticket, in training and after.
+pub(super) fn text_of(subject: &str, reading: &Reading) -> String {
+    format!("{subject}\n{}", reading.substance)
 }
 
-/// The rules' category that a team's category means.
-fn meaning_of(name: &str, categories: &[Category]) -> &'static str {
-    let known = default_categories();
-    let names = [
-        "safety",
-        "security",
-        "legal",
-        "refund",
-        "cancellation",
-        "return_exchange",
-        "billing",
-        "order_status",
-        "account_access",
-        "technical",
-        "presales",
-        "sales",
-        "complaint",
-        "feedback",
-        "spam",
-        "other",
-    ];
-    if let Some(same) = names.iter().find(|known| **known == name) {
-        return same;
+/// The likeliest place and its probability among all.
+pub(super) fn best(weights: &[f64]) -> (usize, f64) {
+    let mut top = (0, f64::MIN);
+    for (at, weight) in weights.iter().enumerate() {
+        if *weight > top.1 {
+            top = (at, *weight);
+        }
     }
-    let Some(category) = categories.iter().find(|category| category.name == name) else {
-        return "technical";
-    };
-    let asked = stems(category);
-    let near = known
-        .iter()
-        .max_by_key(|one| stems(one).iter().filter(|stem| asked.contains(stem)).count());
-    near.and_then(|one| names.iter().find(|name| **name == one.name))
-        .copied()
-        .unwrap_or("technical")
-}
-
-fn stems(category: &Category) -> Vec<String> {
-    words(&format!("{} {}", category.name.replace('_', " "), category.description))
-        .iter()
-        .filter(|word| !crate::search::is_stop_word(word))
-        .map(|word| stem(word))
-        .filter(|stem| !stem.is_empty())
-        .collect()
+    let mass: f64 = weights.iter().map(|weight| (weight - top.1).exp()).sum();
+    (top.0, if mass > 0.0 { 1.0 / mass } else { 0.0 })
 }
 
 /// One sentence from our own lists; no word of the customer's is repeated.
-fn reason(category: &str, reading: &Reading, priority: crate::ticket::Priority, action: Action) -> String {
+fn reason(
+    category: &str,
+    reading: &Reading,
+    learned: Option<&Learned>,
+    priority: crate::ticket::Priority,
+    action: Action,
+) -> String {
     let mut phrases: Vec<String> = Vec::new();
     for (meaning, phrase) in &reading.evidence {
         if !matches!(
@@ -267,7 +196,13 @@ fn reason(category: &str, reading: &Reading, priority: crate::ticket::Priority, 
     }
     phrases.truncate(3);
     let because = if phrases.is_empty() {
-        "no phrase of the rules was found".to_owned()
+        match learned {
+            Some(learned) if learned.decided() > 0 => format!(
+                "it reads like those among {} decided tickets, though no phrase of the rules was found",
+                learned.decided()
+            ),
+            Some(_) | None => "no phrase of the rules was found".to_owned(),
+        }
     } else {
         format!("it says {}", phrases.join(", "))
     };

@@ -1,4 +1,4 @@
-//! A collection in memory: for checks, for `kb eval` on a file, and for measuring. The store is the real one.
+//! A collection in memory: for checks, and for the articles of a file that `eval` reads. The store is the real one.
 
 use std::collections::{HashMap, HashSet};
 

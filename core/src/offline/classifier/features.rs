@@ -21,13 +21,16 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// N-grams that at least `fewest` texts have.
-    pub(super) fn of(texts: &[&str], fewest: u32) -> Self {
+    /// N-grams that at least `fewest` texts have; the more frequent ones when there are more than `most`.
+    pub(super) fn of(texts: &[&str], mut fewest: u32, most: usize) -> Self {
         let mut seen: HashMap<u32, u32> = HashMap::new();
         for text in texts {
             for (hash, _) in grams(text) {
                 *seen.entry(hash).or_default() += 1;
             }
+        }
+        while seen.values().filter(|texts| **texts >= fewest).count() > most {
+            fewest += 1;
         }
         let mut known: Vec<(u32, u32)> = seen.into_iter().filter(|(_, texts)| *texts >= fewest).collect();
         known.sort_unstable();

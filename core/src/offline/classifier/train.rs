@@ -2,60 +2,77 @@
 //! temperature that makes a softmax over their scores honest.
 
 use super::features::Vocabulary;
-use super::{Classifier, Example, Weights, label_places};
+use super::{Classifier, Example, Held, Weights, label_places, log_softmax};
 
-/// Passes over the examples; the dual is close to its end well before.
-const PASSES: usize = 8;
+/// Passes over the examples; the dual is close to its end before.
+const PASSES: usize = 14;
+/// A few tell the temperature well enough.
+const PASSES_TO_HOLD: usize = 4;
 /// How dear an example on the wrong side is: higher fits closer.
 const COST: f32 = 0.7;
-/// From this many examples on a tenth is set aside to measure the temperature; with fewer it is left at a cautious one.
-const ENOUGH: usize = 200;
+/// From this many examples on a tenth is set aside to measure the temperature; with fewer, every one has its turn in one
+/// of a few rounds, and below the least there is nothing to measure.
+const MANY_TO_HOLD: usize = 2_000;
+const LEAST_TO_HOLD: usize = 20;
+const ROUNDS: usize = 5;
 const CAUTIOUS: f32 = 0.5;
 /// A n-gram of one text says nothing of others, once there are others enough.
 const MANY: usize = 2_000;
+/// Features beyond this are dropped, rarest first: long texts have no end of n-grams.
+const MOST_FEATURES: usize = 300_000;
 
-pub(super) fn train(examples: &[Example<'_>]) -> Option<Classifier> {
-    let examples: Vec<Example<'_>> = examples
+pub(super) fn train(examples: &[Example<'_>], known: usize) -> Option<(Classifier, Vec<Held>)> {
+    let used: Vec<(usize, Example<'_>)> = examples
         .iter()
-        .filter(|example| example.weight > 0.0)
         .copied()
+        .enumerate()
+        .filter(|(_, example)| example.weight > 0.0)
         .collect();
+    let (places, examples): (Vec<usize>, Vec<Example<'_>>) = used.into_iter().unzip();
     let (labels, targets) = label_places(&examples);
     if labels.len() < 2 {
         return None;
     }
     let texts: Vec<&str> = examples.iter().map(|example| example.text).collect();
-    let vocabulary = Vocabulary::of(&texts, if texts.len() >= MANY { 2 } else { 1 });
+    let vocabulary = Vocabulary::of(&texts, if texts.len() >= MANY { 2 } else { 1 }, MOST_FEATURES);
     let rows: Vec<Row> = examples
         .iter()
         .zip(&targets)
-        .map(|(example, target)| Row {
+        .zip(&places)
+        .map(|((example, target), place)| Row {
             features: vocabulary.features(example.text),
             target: *target,
             weight: example.weight,
+            place: *place,
         })
         .collect();
-    let temperature = if rows.len() >= ENOUGH {
-        measured_temperature(&rows, &vocabulary, labels.len())
-    } else {
-        CAUTIOUS
-    };
+    let scored = hold(&rows, known, vocabulary.len(), labels.len());
+    let temperature = temperature(&scored);
+    let held = scored
+        .iter()
+        .map(|(row, scores)| Held {
+            example: row.place,
+            log_probabilities: log_softmax(scores, temperature),
+        })
+        .collect();
     let every: Vec<&Row> = rows.iter().collect();
     let (dense, bias) = fit(&every, vocabulary.len(), labels.len(), PASSES);
-    Some(Classifier {
-        examples: examples.len() as u64,
+    let classifier = Classifier {
         temperature,
         weights: Weights::from_rows(labels.len(), &dense),
         labels,
         vocabulary,
         bias,
-    })
+    };
+    Some((classifier, held))
 }
 
 struct Row {
     features: Vec<(u32, f32)>,
     target: usize,
     weight: f32,
+    /// Among the examples as they were given.
+    place: usize,
 }
 
 /// Dual coordinate descent for one-against-the-rest with squared hinge loss, all labels side by side: their problems are
@@ -125,36 +142,41 @@ fn order(n: usize, pass: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Trains on nine tenths and finds the temperature at which the last tenth is likeliest.
-fn measured_temperature(rows: &[Row], vocabulary: &Vocabulary, labels: usize) -> f32 {
-    let part = |held: bool| {
-        rows.iter()
-            .enumerate()
-            .filter(move |(at, _)| (at % 10 == 7) == held)
-            .map(|(_, row)| row)
+/// Scores of rows by classifiers that were trained without them.
+fn hold(rows: &[Row], known: usize, features: usize, labels: usize) -> Vec<(&Row, Vec<f32>)> {
+    let free = rows.iter().filter(|row| row.place >= known).count();
+    if free < LEAST_TO_HOLD {
+        return Vec::new();
+    }
+    let (parts, rounds) = if free >= MANY_TO_HOLD {
+        (10, 1)
+    } else {
+        (ROUNDS, ROUNDS)
     };
-    let (held, kept): (Vec<&Row>, Vec<&Row>) = (part(true).collect(), part(false).collect());
-    // A few passes tell the temperature well enough.
-    let (weights, bias) = fit(&kept, vocabulary.len(), labels, PASSES / 2);
-    let mut out = vec![0.0; labels];
-    let scored: Vec<(Vec<f32>, usize)> = held
-        .into_iter()
-        .map(|row| {
-            scores(row, &weights, &bias, &mut out);
-            (out.clone(), row.target)
-        })
-        .collect();
+    let mut out = Vec::new();
+    for round in 0..rounds {
+        let (held, kept): (Vec<&Row>, Vec<&Row>) = rows
+            .iter()
+            .partition(|row| row.place >= known && (row.place - known) % parts == round);
+        let (weights, bias) = fit(&kept, features, labels, PASSES_TO_HOLD);
+        for row in held {
+            let mut scores = vec![0.0; labels];
+            self::scores(row, &weights, &bias, &mut scores);
+            out.push((row, scores));
+        }
+    }
+    out
+}
+
+/// The temperature at which the labels of the held rows are likeliest.
+fn temperature(scored: &[(&Row, Vec<f32>)]) -> f32 {
+    if scored.is_empty() {
+        return CAUTIOUS;
+    }
     let loss = |temperature: f32| -> f64 {
         scored
             .iter()
-            .map(|(scores, target)| {
-                let top = scores.iter().copied().fold(f32::MIN, f32::max);
-                let sum: f64 = scores
-                    .iter()
-                    .map(|score| f64::from((score - top) / temperature).exp())
-                    .sum();
-                sum.ln() - f64::from((scores[*target] - top) / temperature)
-            })
+            .map(|(row, scores)| -log_softmax(scores, temperature)[row.target])
             .sum()
     };
     let mut best = (f64::MAX, CAUTIOUS);

@@ -336,3 +336,20 @@ fn usage_counts_chinese_by_the_character() {
         .input;
     assert_eq!(chinese - english, 12);
 }
+
+#[test]
+fn a_category_that_the_team_names_is_booked_at_once_and_stays() {
+    let mut desk = Desk::with("Order 4410", "Where is my order? Tracking has not moved.");
+    desk.settles();
+    assert_eq!(desk.calls("classify_ticket").len(), 1);
+    desk.request.turns.push(Turn::Told(vec![Part::Text(
+        "Instruction by Sam of the team: this is a complaint".into(),
+    )]));
+    desk.settles();
+    let booked: Vec<&Value> = desk
+        .calls("classify_ticket")
+        .iter()
+        .map(|args| &args["category"])
+        .collect();
+    assert_eq!(booked, [&json!("order_status"), &json!("complaint")]);
+}

@@ -2,6 +2,8 @@
 
 use crate::offline::case::Done;
 use crate::offline::draft::Wishes;
+use crate::offline::house::House;
+use crate::offline::named::names_category;
 
 pub(super) enum Verdict {
     NotYet,
@@ -32,10 +34,12 @@ pub(super) struct Guidance {
     pub(super) wishes: Wishes,
     pub(super) hand_over: bool,
     pub(super) escalate: Option<u8>,
+    /// The place of the category that the team named.
+    pub(super) category: Option<usize>,
 }
 
 impl Guidance {
-    pub(super) fn read(told: &[&str]) -> Self {
+    pub(super) fn read(told: &[&str], house: &House) -> Self {
         let mut guidance = Self::default();
         for text in told {
             let lower = text.to_lowercase();
@@ -43,6 +47,9 @@ impl Guidance {
                 continue;
             }
             guidance.wishes = guidance.wishes.with(text);
+            let said = text.split_once(" of the team: ").map_or(*text, |(_, said)| said);
+            let named = house.categories.iter().position(|one| names_category(said, &one.name));
+            guidance.category = named.or(guidance.category);
             if [
                 "hand over",
                 "hand it over",
