@@ -1,0 +1,1 @@
+//! Whether a person wrote a mail.
