@@ -150,10 +150,7 @@ fn names_somebody(plain: &str) -> bool {
     };
     let tokens: Vec<&str> = plain.split(part).filter(|token| !token.is_empty()).collect();
     let numbered = |token: &&str| !token.contains('@') && token.contains(|c: char| c.is_ascii_digit());
-    let (Some(first), Some(last)) = (
-        tokens.iter().position(|t| numbered(&t)),
-        tokens.iter().rposition(|t| numbered(&t)),
-    ) else {
+    let (Some(first), Some(last)) = (tokens.iter().position(numbered), tokens.iter().rposition(numbered)) else {
         return false;
     };
     let naming = |token: &&str| {
@@ -161,8 +158,8 @@ fn names_somebody(plain: &str) -> bool {
         let none = folded.is_empty() || words.is("clock", &folded) || words.is("starts", &folded);
         !none && !words.part_of("wrote", &folded)
     };
-    let behind: Vec<&str> = tokens[last + 1..].iter().copied().filter(|t| naming(&t)).collect();
-    let before: Vec<&str> = tokens[..first].iter().copied().filter(|t| naming(&t)).collect();
+    let behind: Vec<&str> = tokens[last + 1..].iter().copied().filter(naming).collect();
+    let before: Vec<&str> = tokens[..first].iter().copied().filter(naming).collect();
     // A script without spaces has name, date, and verb in one token.
     let name = match (behind.is_empty(), before.is_empty()) {
         (false, _) => behind,
