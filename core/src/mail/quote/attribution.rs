@@ -132,7 +132,7 @@ fn unclosed(core: &str, evidence: Evidence, verb_ends: usize, verb_last: bool) -
     let glued = core[verb_ends..].trim_start().starts_with(':') && evidence.bracketed.is_some_and(beside);
     match evidence.points() {
         3 if glued || verb_last => Strength::Strong,
-        2 if glued || verb_last => Strength::Weak,
+        2 | 3 if glued || verb_last || (evidence.date && evidence.time) => Strength::Weak,
         _ => Strength::No,
     }
 }

@@ -134,7 +134,9 @@ fn is_of_mail(fields: &[Field], introduced: bool) -> bool {
     }
     let address = addressed(Role::From) || addressed(Role::To);
     let whole = roles >= 3 && (has(Role::Subject) || address) && (when || (has(Role::Subject) && address));
-    whole || (roles >= 2 && (when || has(Role::Subject)) && (addressed(Role::From) || introduced))
+    // A label of sending, and not just a date, is a mail program's own word.
+    let sent = roles >= 3 && has(Role::Sent) && dated;
+    whole || sent || (roles >= 2 && (when || has(Role::Subject)) && (addressed(Role::From) || introduced))
 }
 
 fn fields_of(line: &Line<'_>) -> Option<Vec<Field>> {

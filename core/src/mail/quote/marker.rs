@@ -31,6 +31,9 @@ pub(super) fn marker(line: &Line<'_>) -> Option<Marker> {
     let text = line.folded.as_str();
     let drawn = ['-', '_', '=', '#', '*', '~', '\u{2014}', '\u{2500}', ' ', '<', '>', '|'];
     let inner = text.trim_matches(drawn);
+    if inner.is_empty() {
+        return None;
+    }
     let before = text.len() - text.trim_start_matches(drawn).len();
     let after = text.len() - text.trim_end_matches(drawn).len();
     let words = lexicon();

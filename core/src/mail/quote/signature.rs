@@ -51,7 +51,7 @@ fn says_program(folded: &str) -> bool {
     let text = without_links(folded);
     let text = text.trim_matches([' ', '.', '-', '_', '[', ']', '!', '~', '\u{2022}']);
     let characters = text.chars().count();
-    if characters == 0 || characters > 110 || text.ends_with(['?', ':']) {
+    if !(4..=110).contains(&characters) || text.ends_with(['?', ':']) {
         return false;
     }
     let words = lexicon();
@@ -151,9 +151,12 @@ fn disclaimer(lines: &[&Line<'_>]) -> Option<usize> {
     let start = lines.len() - length;
     let text: Vec<&str> = lines[start..].iter().map(|line| line.folded.as_str()).collect();
     let text = text.join(" ");
+    if text.chars().count() < 40 || text.ends_with('?') {
+        return None;
+    }
     let words = lexicon();
     let says = ["mail", "confidential", "reader"]
         .iter()
         .all(|section| words.has(section, &text));
-    (says && text.chars().count() >= 40 && !text.ends_with('?')).then_some(start)
+    says.then_some(start)
 }

@@ -71,9 +71,9 @@ proptest! {
     }
 }
 
-/// A mail of a megabyte of what is slowest must come back at all; a square of it would not within a day.
+/// What is slowest must come back at all; with time in the square of its length it would not within an hour.
 #[test]
-fn a_megabyte_of_anything_is_split() {
+fn a_long_mail_of_anything_is_split() {
     let hostile = [
         "On Thu, Sep 3, 2026 at 6:02 PM Ann <ann@x.example>\n",
         "> From: Ann <ann@x.example>\n",
@@ -90,7 +90,7 @@ fn a_megabyte_of_anything_is_split() {
         "写道：\n",
     ];
     for part in hostile {
-        let text = part.repeat(1_000_000 / part.len());
+        let text = part.repeat(300_000 / part.len());
         let split = split(&text);
         assert_eq!(
             split.pieces.iter().map(|piece| piece.text.len()).sum::<usize>(),
