@@ -7,11 +7,21 @@
 //! Why not the verifier of slack-morphism? It takes the body as `&str` (a signed body may hold any bytes), reads the
 //! machine's clock itself, and subtracts timestamps unchecked, so that an absurd one overflows.
 
+mod basic;
 mod mac;
+#[cfg(test)]
+mod mail_tests;
+mod mailgun;
+mod sendgrid;
 mod slack;
+mod sns;
 mod zendesk;
 
+pub use basic::basic;
+pub use mailgun::mailgun;
+pub use sendgrid::sendgrid;
 pub use slack::slack;
+pub use sns::{sns, sns_certificate_url};
 pub use zendesk::{TEST_SECRET, ZendeskPolicy, zendesk};
 
 /// Why a delivery was not taken for genuine. None of the sentences holds a secret or a signature.
@@ -33,6 +43,10 @@ pub enum Refused {
     UnknownForm,
     #[error("the signature does not fit the body")]
     Mismatch,
+    #[error("the signing certificate is not one of SNS's own")]
+    ForeignCertificate,
+    #[error("the notification is of another topic")]
+    ForeignTopic,
     #[error("no signing secret is set")]
     NoSecret,
     #[error("the signing secret is the public one for trying webhooks out; set the webhook's own")]

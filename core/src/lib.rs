@@ -21,6 +21,7 @@ pub mod id;
 pub mod inbound;
 pub mod ledger;
 pub mod links;
+pub mod mail;
 pub mod model;
 pub mod near;
 pub mod next;

@@ -1,5 +1,8 @@
 //! HMAC-SHA256 over parts, and a comparison that does not tell where two texts differ.
 
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
@@ -17,6 +20,20 @@ pub(super) fn sha256(secret: &str, parts: &[&[u8]]) -> Result<[u8; 32], Refused>
         mac.update(part);
     }
     Ok(mac.finalize().into_bytes().into())
+}
+
+/// A timestamp in seconds is within the window around the clock, where there is one.
+pub(super) fn fresh(timestamp: &str, now: DateTime<Utc>, window: Option<Duration>) -> Result<(), Refused> {
+    if timestamp.is_empty() || timestamp.len() > 12 || !timestamp.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(Refused::NotATime);
+    }
+    let at: i64 = timestamp.parse().map_err(|_| Refused::NotATime)?;
+    let away = (now.timestamp() - at).unsigned_abs();
+    if window.is_some_and(|window| away > window.as_secs()) {
+        Err(Refused::Stale)
+    } else {
+        Ok(())
+    }
 }
 
 pub(super) fn same(ours: &str, theirs: &str) -> Result<(), Refused> {

@@ -1,0 +1,3 @@
+mod own;
+mod shape;
+mod shared;
