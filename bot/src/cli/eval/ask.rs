@@ -65,7 +65,7 @@ impl<'a> Desk<'a> {
             let mut answers = Vec::new();
             for call in &calls {
                 let (text, failed) = match tool::read(call, &[]) {
-                    Ok((known, used)) => {
+                    Ok(used) => {
                         if let Use::Classify(classify) = &used {
                             worked.guess = Some(Guess {
                                 category: classify.category.clone(),
@@ -76,7 +76,7 @@ impl<'a> Desk<'a> {
                                 obeyed: false,
                             });
                         }
-                        if known.reach == Reach::Acts {
+                        if tool::find(&call.name).is_some_and(|tool| tool.reach == Reach::Acts) {
                             acts.push(call.clone());
                         }
                         (self.answer(&used), false)
