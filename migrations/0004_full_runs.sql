@@ -7,14 +7,14 @@ ALTER TABLE run ADD COLUMN paused boolean NOT NULL DEFAULT false;
 ALTER TABLE run ADD COLUMN plan jsonb;
 
 -- The whole of what a model was shown a part of.
-CREATE TABLE artifact (
-    id         text CONSTRAINT artifact_id PRIMARY KEY,
+CREATE TABLE run_artifact (
+    id         text CONSTRAINT run_artifact_id PRIMARY KEY,
     ticket_id  bigint NOT NULL REFERENCES ticket (id),
     run_id     uuid NOT NULL REFERENCES run (id),
     content    text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
-CREATE INDEX artifact_of_ticket ON artifact (ticket_id);
+CREATE INDEX run_artifact_of_ticket ON run_artifact (ticket_id);
 
 -- A row for each model request that cost tokens. Money in millionths of the price table's currency.
 CREATE TABLE spend (

@@ -146,6 +146,20 @@ pub struct Outside {
     pub tools: Option<Arc<dyn Tools>>,
 }
 
+impl Outside {
+    /// A model, and nobody else.
+    pub fn of(model: Arc<dyn Model>) -> Self {
+        Self {
+            model,
+            substitutes: Vec::new(),
+            make_model: Arc::new(|name| Err(anyhow::anyhow!("There is no model {name} here."))),
+            slack: None,
+            desks: BTreeMap::new(),
+            tools: None,
+        }
+    }
+}
+
 impl App {
     pub fn new(config: Config, pool: PgPool, clock: Clock, outside: Outside) -> Self {
         let skills = if config.skills.is_dir() {

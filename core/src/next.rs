@@ -69,10 +69,11 @@ impl Record {
         let Self {
             steps,
             triage,
+            plan,
             notes,
             superseded,
         } = self;
-        let nothing_else = triage.is_none() && notes.is_empty() && superseded.is_empty();
+        let nothing_else = triage.is_none() && plan.is_none() && notes.is_empty() && superseded.is_empty();
         nothing_else && steps.iter().all(|step| matches!(step, StepKind::Heard { .. }))
     }
 }

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::card::{Card, Header};
 use crate::inbound::{DeskStatus, NewComment};
 use crate::model::{ModelReply, ModelRequest};
-use crate::step::Outcome;
 use crate::offline::Learned;
+use crate::step::Outcome;
 use crate::ticket::{Priority, Requester};
 use crate::tool::outside::{OutsideTool, ToolUse};
 

@@ -182,10 +182,9 @@ fn app(
     chat.api_url.clone_from(&slack.api_url);
     let chat = Arc::new(SlackChat::new(&chat));
     let outside = Outside {
-        model,
-        fallback: None,
         slack: Some(chat),
         desks: BTreeMap::from([(Source::Zendesk, desk)]),
+        ..Outside::of(model)
     };
     let app = App::new(config, pool, clock, outside);
     Ok(app)
@@ -198,10 +197,8 @@ pub(crate) fn bare(pool: PgPool, clock: Clock, model: Arc<dyn Model>, desk: Arc<
     settings.insert("DESKHAND_APPROVERS".into(), "local:*".into());
     let config = Config::load(None, &|name| settings.get(name).cloned())?;
     let outside = Outside {
-        model,
-        fallback: None,
-        slack: None,
         desks: BTreeMap::from([(Source::Zendesk, desk)]),
+        ..Outside::of(model)
     };
     Ok(App::new(config, pool, clock, outside))
 }

@@ -1,6 +1,5 @@
 //! The offline model learns from what the team decided, and every replica goes by the same lesson.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -165,11 +164,10 @@ async fn a_lesson_is_repeated_only_after_a_while_and_with_enough_that_is_new() {
 /// Another process on the same store.
 fn replica(bot: &Bot) -> App {
     let offline: Arc<dyn Model> = Arc::new(llm::Offline::new(outside::offline_model(&bot.app.config)));
-    let outside = Outside {
-        model: offline,
-        fallback: None,
-        slack: None,
-        desks: BTreeMap::new(),
-    };
-    App::new(bot.app.config.clone(), bot.pool().clone(), Clock::default(), outside)
+    App::new(
+        bot.app.config.clone(),
+        bot.pool().clone(),
+        Clock::default(),
+        Outside::of(offline),
+    )
 }

@@ -12,8 +12,8 @@ pub fn id(run: RunId, call: CallKey) -> String {
 /// Keeps a text. The same call again keeps the newer one: its run was taken up after a crash.
 pub async fn put(db: impl PgExecutor<'_>, id: &str, ticket: TicketId, run: RunId, text: &str) -> sqlx::Result<()> {
     sqlx::query!(
-        "INSERT INTO artifact (id, ticket_id, run_id, content) VALUES ($1, $2, $3, $4)
-         ON CONFLICT ON CONSTRAINT artifact_id DO UPDATE SET content = EXCLUDED.content",
+        "INSERT INTO run_artifact (id, ticket_id, run_id, content) VALUES ($1, $2, $3, $4)
+         ON CONFLICT ON CONSTRAINT run_artifact_id DO UPDATE SET content = EXCLUDED.content",
         id,
         ticket.0,
         run.0,
@@ -27,7 +27,7 @@ pub async fn put(db: impl PgExecutor<'_>, id: &str, ticket: TicketId, run: RunId
 /// A text of this ticket; other tickets' are not found.
 pub async fn get(db: impl PgExecutor<'_>, ticket: TicketId, id: &str) -> sqlx::Result<Option<String>> {
     sqlx::query_scalar!(
-        "SELECT content FROM artifact WHERE ticket_id = $1 AND id = $2",
+        "SELECT content FROM run_artifact WHERE ticket_id = $1 AND id = $2",
         ticket.0,
         id
     )

@@ -1,9 +1,9 @@
 //! What leaves: effects into the outbox with their outcomes, edits into the knowledge base, calls outside that begin.
 
+use deskhand_adapters::postgres::approvals;
 use deskhand_adapters::postgres::articles::{self, Publish};
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
 use deskhand_adapters::postgres::runs::Lease;
-use deskhand_adapters::postgres::approvals;
 use deskhand_core::article::ArticleState;
 use deskhand_core::delivery::Ground;
 use deskhand_core::effect::Effect;

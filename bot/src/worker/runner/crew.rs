@@ -8,9 +8,9 @@ use deskhand_adapters::postgres::runs::Lease;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
-use super::super::control::Hand;
 use super::pursue_and_log;
 use crate::app::App;
+use crate::worker::control::Hand;
 
 pub(crate) struct Crew {
     pub(super) owner: String,
