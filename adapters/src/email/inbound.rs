@@ -188,3 +188,6 @@ fn content_id(mail: &ParsedMail) -> String {
     }
     format!("sha256.{}", hex::encode(&digest.finalize()[..20]))
 }
+
+#[cfg(test)]
+mod tests;
