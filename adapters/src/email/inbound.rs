@@ -61,13 +61,7 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
     } else {
         quote::split(&mail.text)
     };
-    let from = mail
-        .reply_to
-        .first()
-        .filter(|_| mail.from.is_empty())
-        .or(mail.from.first())
-        .cloned()
-        .unwrap_or_default();
+    let from = author(mail, ours);
     let from_us = ours.addresses.contains(&from.address);
     let own_id = if mail.message_id.is_empty() {
         content_id(mail)
@@ -150,6 +144,14 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
         copied,
         doubts: received.doubts.clone(),
     }
+}
+
+/// Who wrote it: the sender, or, where a form on a site sent it from our own address, whom it names to be answered.
+fn author(mail: &ParsedMail, ours: Ours<'_>) -> Mailbox {
+    let from = mail.from.first();
+    let foreign = from.filter(|from| !is_ours(&from.address, ours));
+    let answer = mail.reply_to.iter().find(|to| !is_ours(&to.address, ours));
+    foreign.or(answer).or(from).cloned().unwrap_or_default()
 }
 
 fn judged(mail: &ParsedMail, ours: Ours<'_>) -> Found {

@@ -20,6 +20,11 @@ pub(super) fn own(mail: &Mail<'_>) -> Judged {
         }
     }
     let from: Vec<String> = mail.all("From").flat_map(addresses).collect();
+    // A form on a site writes from our address, and names the customer as the one to answer.
+    let mut answers = mail.all("Reply-To").flat_map(addresses);
+    if answers.any(|to| !from.contains(&to) && !mail.ours.addresses.contains(&to)) {
+        return None;
+    }
     if let Some(ours) = from.iter().find(|from| mail.ours.addresses.contains(from)) {
         return Some((Kind::Own, said("From", ours)));
     }
@@ -143,7 +148,6 @@ pub(super) fn automatic(mail: &Mail<'_>) -> Judged {
         .or_else(|| says("X-POST-MessageClass", &["autoresponder"]))
         .or_else(|| says("X-FC-MachineGenerated", &["true"]))
         .or_else(|| says("X-Mailer", &["autorespon", "vacation"]))
-        .or_else(|| says("X-MS-Exchange-Inbox-Rules-Loop", &["@"]))
         .or_else(|| {
             mail.first("Precedence")
                 .filter(|v| v.eq_ignore_ascii_case("junk"))

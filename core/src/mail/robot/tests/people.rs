@@ -85,6 +85,14 @@ fn people_are_not_taken_for_robots() {
             "Return-Path: <ann@example.com>\nX-Priority: 1\nSubject: order",
             "Where?",
         ),
+        (
+            "From: help@shop.example\nReply-To: ann@example.com\nSubject: Form: order",
+            "Where is it?",
+        ),
+        (
+            "X-MS-Exchange-Inbox-Rules-Loop: info@shop.example\nSubject: order",
+            "Where is it?",
+        ),
         ("Subject: (auto) parts", "Which parts fit my auto?"),
     ];
     for (headers, text) in mails {
