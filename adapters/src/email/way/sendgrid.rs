@@ -26,9 +26,9 @@ pub fn sendgrid(content_type: &str, body: &[u8]) -> Result<Received, MapError> {
         parse(raw)
     } else if form.bytes("headers").is_some() {
         let headers = parse(format!("{}\r\n\r\n", text("headers").trim_end()).as_bytes()).headers;
-        let info: Value = serde_json::from_str(&form.text("attachment-info")).unwrap_or_default();
+        let listed: Value = serde_json::from_str(&form.text("attachment-info")).unwrap_or_default();
         let attachments = form.files().map(|file| {
-            let known = &info[file.name.as_str()];
+            let known = &listed[file.name.as_str()];
             let name = file.file.as_deref().or(known["filename"].as_str()).unwrap_or_default();
             given(
                 name,
