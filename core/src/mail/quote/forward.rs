@@ -85,9 +85,8 @@ pub fn says_forwarded(subject: &str) -> bool {
         .trim()
         .trim_start_matches(['[', '('])
         .trim_end_matches([']', ')']);
-    const SHORT: [&str; 22] = [
-        "fw", "fwd", "wg", "tr", "rv", "enc", "i", "inoltro", "doorst", "pd", "vs", "vb", "vl", "ilt", "yon", "fs",
-        "trs", "pr", "p", "res-fwd", "fwd.", "vid.sent",
+    const SHORT: [&str; 15] = [
+        "fw", "fwd", "fwd.", "wg", "tr", "trs", "rv", "enc", "i", "doorst", "pd", "vb", "vl", "ilt", "전달",
     ];
     SHORT.contains(&prefix) || (prefix.chars().count() <= 24 && lexicon().has("forwarded", prefix))
 }

@@ -151,6 +151,7 @@ fn the_subject_tells_of_a_forward() {
         "AW: Lampe",
         "Problem: lamp",
         "Re: Fwd: lamp",
+        "VS: lamppu",
         "",
     ] {
         assert!(!says_forwarded(subject), "{subject}");
