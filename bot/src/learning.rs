@@ -89,7 +89,7 @@ fn input_digest(house: &str, rows: &[Row]) -> String {
                 &row.body,
                 &row.category,
                 row.corrected,
-                row.weight > 0.6,
+                row.weight > 0.5,
             )
         })
         .collect();

@@ -41,13 +41,20 @@ pub struct New<'a> {
 }
 
 /// A person of the team said what a ticket is. The newest word counts.
-pub async fn correct(tx: &mut PgConnection, ticket: TicketId, category: &str, by: &str) -> sqlx::Result<()> {
+pub async fn correct(
+    tx: &mut PgConnection,
+    ticket: TicketId,
+    category: &str,
+    by: &str,
+    now: Option<DateTime<Utc>>,
+) -> sqlx::Result<()> {
     sqlx::query!(
-        "INSERT INTO correction (ticket_id, category, by) VALUES ($1, $2, $3)
-         ON CONFLICT (ticket_id) DO UPDATE SET category = EXCLUDED.category, by = EXCLUDED.by, at = clock_timestamp()",
+        "INSERT INTO correction (ticket_id, category, by, at) VALUES ($1, $2, $3, coalesce($4, clock_timestamp()))
+         ON CONFLICT (ticket_id) DO UPDATE SET category = EXCLUDED.category, by = EXCLUDED.by, at = EXCLUDED.at",
         ticket.0,
         category,
         by,
+        now,
     )
     .execute(tx)
     .await?;

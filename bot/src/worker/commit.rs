@@ -160,7 +160,7 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     if let Some(triage) = &record.triage {
         tickets::set_triage(&mut tx, lease.ticket, triage).await?;
         if let Some(by) = transcript.named_category(&triage.category) {
-            learning::correct(&mut tx, lease.ticket, &triage.category, by).await?;
+            learning::correct(&mut tx, lease.ticket, &triage.category, by, app.clock.moved()).await?;
         }
     }
     let first = transcript.next_seq();

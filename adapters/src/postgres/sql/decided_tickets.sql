@@ -1,10 +1,10 @@
 -- Past tickets of which a person has said, or let stand, what they are; newest first, at most $1 of them.
 -- A correction weighs most. A reply that was approved says that the ticket was understood; a ticket that people closed
--- without deciding on a reply says so more softly. A rejected reply says that something was wrong, but not what: such a
+-- without deciding on a reply says so much more softly. A rejected reply says that something was wrong, but not what: such a
 -- ticket teaches nothing until somebody names its category.
 SELECT t.id AS "id!", t.subject AS "subject!", coalesce(said.body, '') AS "body!",
        coalesce(c.category, t.triage ->> 'category', '') AS "category!",
-       (CASE WHEN c.ticket_id IS NOT NULL THEN 4.0 WHEN a.state IS NOT NULL THEN 1.0 ELSE 0.5 END)::real AS "weight!",
+       (CASE WHEN c.ticket_id IS NOT NULL THEN 4.0 WHEN a.state IS NOT NULL THEN 1.0 ELSE 0.25 END)::real AS "weight!",
        c.ticket_id IS NOT NULL AS "corrected!"
   FROM ticket t
   LEFT JOIN correction c ON c.ticket_id = t.id

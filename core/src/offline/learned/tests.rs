@@ -92,9 +92,22 @@ fn a_description_is_a_first_lesson() {
 
 #[test]
 fn a_correction_outweighs_what_was_let_stand() {
-    let mut past: Vec<Decided> = (0..8).map(|n| decided(&format!("slipway {n}"), "other", 0.5)).collect();
-    past.extend((0..3).map(|n| decided(&format!("slipway 1{n}"), "moorings", 4.0)));
-    assert_eq!(taught(&past).triage("", "slipway 77").triage.category, "moorings");
+    let yards = ["north", "south", "east", "west", "old", "new", "upper", "lower"];
+    let mut past: Vec<Decided> = yards
+        .iter()
+        .map(|yard| decided(&format!("the slipway of the {yard} yard"), "other", 0.25))
+        .collect();
+    assert_eq!(
+        taught(&past).triage("", "the slipway of a yard").triage.category,
+        "other"
+    );
+    for harbour in ["first", "second", "third"] {
+        past.push(decided(&format!("the slipway of the {harbour} yard"), "moorings", 4.0));
+    }
+    assert_eq!(
+        taught(&past).triage("", "the slipway of a yard").triage.category,
+        "moorings"
+    );
 }
 
 #[test]
