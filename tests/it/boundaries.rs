@@ -79,9 +79,10 @@ fn adapters_do_not_know_each_other() {
 fn core_reads_no_clock_and_no_environment() {
     let files = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src"));
     assert!(files.len() > 40, "the sources are there");
-    for file in files {
+    // What only its checks use does not count.
+    let checks = |file: &Path| file.components().any(|part| part.as_os_str() == "tests");
+    for file in files.into_iter().filter(|file| !checks(file)) {
         let text = std::fs::read_to_string(&file).expect("it can be read");
-        // What only its checks use does not count.
         let text = text.split("#[cfg(test)]").next().unwrap_or_default();
         for banned in [
             "Utc::now",
