@@ -88,11 +88,14 @@ fn fit(rows: &[&Row], features: usize, labels: usize, passes: usize) -> (Vec<f32
             let row = rows[at];
             scores(row, &weights, &bias, &mut sums);
             let slack = 0.5 / (COST * row.weight);
+            // Texts that can be told apart by some word of their own are all fitted, whatever their weight in the loss; so
+            // a weightier one is also asked to stand further on its side, which is what its common words then carry.
+            let margin = row.weight.sqrt().clamp(0.2, 2.0);
             let curve = 1.0 + row.features.iter().map(|(_, value)| value * value).sum::<f32>() + slack;
             moves.clear();
             for (label, (sum, dual)) in sums.iter().zip(&mut duals[at * labels..(at + 1) * labels]).enumerate() {
                 let side = if label == row.target { 1.0 } else { -1.0 };
-                let moved = (*dual - (side * sum - 1.0 + slack * *dual) / curve).max(0.0);
+                let moved = (*dual - (side * sum - margin + slack * *dual) / curve).max(0.0);
                 let step = moved - *dual;
                 if step.abs() > 1e-5 {
                     *dual = moved;
