@@ -253,7 +253,12 @@ impl App {
     pub fn wake(&self) {
         self.runs_ready.notify_one();
         self.effects_ready.notify_one();
+    }
+
+    /// A person paused or stopped a run: whoever has it in hand looks at once.
+    pub fn pass_word(&self) {
         self.run_words.notify_waiters();
+        self.wake();
     }
 
     /// Something became ready, and is committed: wakes this process's workers at once and other processes soon.

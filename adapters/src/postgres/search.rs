@@ -45,8 +45,11 @@ pub struct Entry<'a> {
     pub language: &'a str,
 }
 
-/// How many candidates a query scores at most, apart from those that hold its rarest token.
+/// How many candidates the rarest tokens may bring. Reading and scoring them is what a search costs, so it does not grow
+/// with the collection.
 const WANTED: u64 = 400;
+/// As many candidates are scored at most, where even the rarest token is a common one.
+const MOST: i64 = 600;
 
 /// Puts documents into the search, or replaces them. Tokens are counted in sorted order, so that two writers cannot
 /// deadlock.
@@ -188,12 +191,12 @@ pub async fn search(
         return Ok(Vec::new());
     }
     let stats = stats(pool, kind, &asked).await?;
-    let wanted = WANTED.max(stats.documents / 20);
-    let rarest: Vec<&str> = query.rarest(&stats, wanted);
+    let rarest: Vec<&str> = query.rarest(&stats, WANTED);
     let rows = sqlx::query!(
-        "SELECT key, language, tokens, counts, lengths FROM document WHERE kind = $1 AND tokens && $2 LIMIT 3000",
+        "SELECT key, language, tokens, counts, lengths FROM document WHERE kind = $1 AND tokens && $2 LIMIT $3",
         kind.as_str(),
         &rarest as &[&str],
+        MOST,
     )
     .fetch_all(pool)
     .await?;

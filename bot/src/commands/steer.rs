@@ -16,7 +16,7 @@ pub(super) async fn pause(app: &App, actor: &Actor, ticket: TicketId) -> anyhow:
     let paused = runs::pause(&mut tx, ticket).await?;
     outbox::refresh_header(&mut tx, ticket).await?;
     tx.commit().await?;
-    app.wake();
+    app.pass_word();
     let by = &actor.name;
     Ok(match paused {
         Paused::Rests(_) => format!("{ticket} is paused by {by}; resume {ticket} lets it go on."),

@@ -62,7 +62,7 @@ pub(super) async fn fresh(app: &App, ticket: TicketId) -> anyhow::Result<String>
         runs::continue_nothing(&mut tx, run).await?;
     }
     tx.commit().await?;
-    app.wake();
+    app.pass_word();
     Ok(match run {
         Some(_) => format!("{ticket} starts afresh."),
         None => format!("{ticket} is with a person; release it first."),
@@ -79,7 +79,7 @@ pub(super) async fn stop(app: &App, actor: &Actor, ticket: TicketId) -> anyhow::
     outbox::refresh_header(&mut tx, ticket).await?;
     let late = outbox::being_sent(&mut tx, ticket).await?;
     tx.commit().await?;
-    app.wake();
+    app.pass_word();
     let late = if late {
         " Something was on its way already: too late for that."
     } else {
@@ -97,7 +97,7 @@ pub(super) async fn take(app: &App, actor: &Actor, ticket: TicketId) -> anyhow::
     outbox::refresh_header(&mut tx, ticket).await?;
     let late = outbox::being_sent(&mut tx, ticket).await?;
     tx.commit().await?;
-    app.wake();
+    app.pass_word();
     let late = if late {
         " A reply was on its way already: too late for that one."
     } else {

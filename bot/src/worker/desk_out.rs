@@ -208,6 +208,8 @@ async fn withdraw(app: &App, claimed: &Claimed, ticket: TicketId, why: &str) -> 
     outbox::end(&mut tx, claimed, EffectState::Withdrawn, "", why).await?;
     outbox::refresh_header(&mut tx, ticket).await?;
     tx.commit().await?;
+    // Its run was woken.
+    app.runs_ready.notify_one();
     Ok(Tried::Ended)
 }
 

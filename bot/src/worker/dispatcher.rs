@@ -70,23 +70,37 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     Ok(count)
 }
 
-/// Ticks until it is cancelled; what is under way is finished first.
+/// Sends until it is cancelled; what is under way is finished first. Each effect has a slot of its own, so that a slow
+/// chat does not keep replies to customers waiting.
 pub async fn work(app: App, cancel: CancellationToken) {
+    let most = usize::try_from(LANES).unwrap_or(1);
+    let mut under_way = JoinSet::new();
     while !cancel.is_cancelled() {
         let woken = app.effects_ready.notified();
-        match tick(&app).await {
-            Ok(0) => tokio::select! {
+        while under_way.try_join_next().is_some() {}
+        let free = i64::try_from(most - under_way.len().min(most)).unwrap_or(0);
+        let claimed = match free {
+            0 => Ok(Vec::new()),
+            free => outbox::claim(&app.pool, free, LEASE_SECONDS, app.clock.moved()).await,
+        };
+        let claimed = claimed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "effects could not be claimed; trying again");
+            Vec::new()
+        });
+        let idle = claimed.is_empty();
+        for effect in claimed {
+            let app = app.clone();
+            under_way.spawn(async move { deliver_and_log(&app, &effect).await });
+        }
+        if idle {
+            tokio::select! {
                 () = woken => {}
                 () = tokio::time::sleep(Duration::from_millis(500)) => {}
                 () = cancel.cancelled() => {}
-            },
-            Ok(_) => {}
-            Err(error) => {
-                tracing::warn!(%error, "effects could not be claimed; trying again");
-                tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
     }
+    while under_way.join_next().await.is_some() {}
 }
 
 async fn deliver_and_log(app: &App, effect: &Claimed) {
@@ -115,7 +129,8 @@ async fn deliver_and_log(app: &App, effect: &Claimed) {
     if let Err(error) = settled {
         tracing::warn!(effect.id = %effect.id, %error, "an effect could not be put back; its claim will run out");
     }
-    app.wake();
+    // Its lane goes on.
+    app.effects_ready.notify_one();
 }
 
 async fn settle(app: &App, effect: &Claimed, tried: Tried) -> sqlx::Result<()> {
@@ -159,5 +174,8 @@ async fn give_up(app: &App, effect: &Claimed, state: EffectState, why: &str) -> 
         deskhand_adapters::postgres::tickets::set_trouble(&mut tx, ticket, &trouble).await?;
         outbox::enqueue_and_refresh(&mut tx, ticket, &super::commit::header(app, ticket)).await?;
     }
-    tx.commit().await
+    tx.commit().await?;
+    // A reply that could not be delivered has woken its run.
+    app.runs_ready.notify_one();
+    Ok(())
 }

@@ -149,7 +149,7 @@ async fn pursue_and_log(app: &App, lease: &Lease, reins: Reins) {
             }
         }
     }
-    app.wake();
+    app.effects_ready.notify_one();
 }
 
 pub(super) fn backoff(failures: i32, retry_after: Option<Duration>, policy: &RetryPolicy) -> Duration {

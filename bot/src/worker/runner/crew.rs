@@ -35,7 +35,7 @@ impl Crew {
 
     /// Works a leased run in a task of its own, which has the slot until it leaves the run.
     pub(super) fn start(&self, app: &App, lease: Lease, slot: OwnedSemaphorePermit) {
-        let (app, hand) = (app.clone(), self.hand.clone());
+        let (app, hand, slots) = (app.clone(), self.hand.clone(), Arc::clone(&self.slots));
         let (reins, lost) = hand.take(&lease);
         self.tasks.spawn(async move {
             app.at_work.fetch_add(1, Ordering::Relaxed);
@@ -47,8 +47,12 @@ impl Crew {
             // A run that a click resumed meanwhile is here under its next attempt.
             hand.forget(&lease);
             app.at_work.fetch_sub(1, Ordering::Relaxed);
+            // Only a full crew leaves runs in the queue that it saw there.
+            let was_full = slots.available_permits() == 0;
             drop(slot);
-            app.runs_ready.notify_one();
+            if was_full {
+                app.runs_ready.notify_one();
+            }
         });
     }
 }
