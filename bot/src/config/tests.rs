@@ -354,6 +354,9 @@ fn the_example_says_what_the_defaults_are() {
                     "team",
                     "admins",
                     "channel",
+                    "max_cost",
+                    "day_tokens",
+                    "day_cost",
                     "url",
                     "email",
                 ]
