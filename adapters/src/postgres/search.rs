@@ -2,10 +2,13 @@
 //!
 //! All of it is transactional: an article that was published is found by the next query, one that was rolled back never.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod texts;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use deskhand_core::search::{CorpusStats, Counts, Document, Fields, Query, score, snippet};
 use sqlx::{PgConnection, PgPool};
+use texts::Texts;
 
 /// Which collection is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,14 +196,15 @@ pub async fn search(
     let stats = stats(pool, kind, &asked).await?;
     let rarest: Vec<&str> = query.rarest(&stats, WANTED);
     let rows = sqlx::query!(
-        "SELECT key, language, tokens, counts, lengths FROM document WHERE kind = $1 AND tokens && $2 LIMIT $3",
+        r#"SELECT key, language, tokens AS "tokens: Texts", counts, lengths FROM document
+            WHERE kind = $1 AND tokens && $2 LIMIT $3"#,
         kind.as_str(),
         &rarest as &[&str],
         MOST,
     )
     .fetch_all(pool)
     .await?;
-    let asked: BTreeSet<&str> = asked.into_iter().collect();
+    let asked: HashSet<&str> = asked.into_iter().collect();
     let mut hits: Vec<(f32, f32, String)> = rows
         .into_iter()
         .filter_map(|row| {
@@ -209,14 +213,16 @@ pub async fn search(
                 .tokens
                 .iter()
                 .zip(&row.counts)
-                .filter(|(token, _)| asked.contains(token.as_str()));
+                .filter(|(token, _)| asked.contains(token));
             let counts = Counts {
                 lengths: Fields {
                     title: length(0),
                     headings: length(1),
                     body: length(2),
                 },
-                tokens: tokens.map(|(token, packed)| (token.clone(), unpack(*packed))).collect(),
+                tokens: tokens
+                    .map(|(token, packed)| (token.to_owned(), unpack(*packed)))
+                    .collect(),
             };
             let (mut score, coverage) = score(&query, &counts, &stats)?;
             if language.is_some_and(|language| !row.language.is_empty() && row.language == language) {
