@@ -6,6 +6,7 @@
 //! told as they are seen: one that passed between two looks is not made up for.
 
 mod cursor;
+mod summed;
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -16,13 +17,14 @@ pub use cursor::{Cursor, Mark, NotACursor, Standing};
 
 use crate::step::{Step, StepKind};
 use crate::transcript::{self, Transcript};
+use summed::Summed;
 
 /// What is known of a run: shared by all who follow it in one process.
 #[derive(Debug, Default)]
 pub struct Log {
     transcript: Transcript,
     entries: Vec<Entry>,
-    writing: Option<UnderWay>,
+    writing: Option<Writing>,
     standing: Option<Standing>,
     attempt: i32,
     settled: bool,
@@ -32,7 +34,7 @@ pub struct Log {
 struct Entry {
     seq: i32,
     /// The text of a step that is a reply, whole or stopped.
-    text: Option<String>,
+    text: Option<Summed>,
     told: Arc<StepTold>,
 }
 
@@ -55,6 +57,14 @@ pub struct UnderWay {
     pub text: String,
     /// Read from the store, where it is put now and then: there may be more of it already.
     pub lags: bool,
+}
+
+#[derive(Debug)]
+struct Writing {
+    attempt: i32,
+    after: i32,
+    text: Summed,
+    lags: bool,
 }
 
 /// What the store says of the run beside its steps. It is read before them, so that a final run's steps are all there.
@@ -120,15 +130,28 @@ impl Log {
         self.entries.last().map_or(0, |entry| entry.seq)
     }
 
-    /// Takes in what the store says of the run.
-    pub fn look(&mut self, look: Look) {
+    /// The run is over, and all of it is known.
+    pub fn is_over(&self) -> bool {
+        self.settled && self.standing.is_some_and(|standing| standing.state.is_final())
+    }
+
+    /// The transcript as far as it is known here.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// Takes in what the store says of the run. True when that is news.
+    pub fn look(&mut self, look: Look) -> bool {
+        let before = (self.standing, self.settled);
         self.attempt = look.attempt;
         self.standing = look.standing.or(self.standing);
         self.settled = look.settled;
+        before != (self.standing, self.settled)
     }
 
-    /// Takes in steps after the last one.
-    pub fn append(&mut self, steps: Vec<Step>) {
+    /// Takes in steps after the last one. True when there are any.
+    pub fn append(&mut self, steps: Vec<Step>) -> bool {
+        let before = self.last();
         for step in steps {
             if step.seq <= self.last() {
                 continue;
@@ -139,7 +162,7 @@ impl Log {
             let json = json!({ "seq": step.seq, "at": step.at, "kind": kind["kind"], "line": line, "step": kind });
             self.entries.push(Entry {
                 seq: step.seq,
-                text: reply_of(&step.kind).map(str::to_owned),
+                text: reply_of(&step.kind).map(|text| Summed::new(text.to_owned())),
                 told: Arc::new(StepTold {
                     step,
                     line,
@@ -147,30 +170,43 @@ impl Log {
                 }),
             });
         }
+        self.last() > before
     }
 
-    /// The transcript as far as it is known here.
-    pub fn transcript(&self) -> &Transcript {
-        &self.transcript
-    }
-
-    /// Takes in what is written of a reply. What is older than what is known is left.
-    pub fn writing(&mut self, mut new: UnderWay) {
+    /// Takes in what is written of a reply. True when that is news; what is older than what is known is left.
+    pub fn writing(&mut self, mut new: UnderWay) -> bool {
         // As its step will have it: the store knows no NUL.
         if new.text.contains('\0') {
             new.text = new.text.replace('\0', "\u{fffd}");
         }
-        let older = self.writing.as_ref().is_some_and(|known| {
-            let put_earlier = || match new.after.cmp(&known.after) {
-                Ordering::Less => true,
-                Ordering::Equal => !known.lags || known.text.starts_with(&new.text),
-                Ordering::Greater => false,
-            };
-            new.attempt < known.attempt || (new.attempt == known.attempt && new.lags && put_earlier())
-        });
-        if !older {
-            self.writing = Some(new);
+        let UnderWay {
+            attempt,
+            after,
+            text,
+            lags,
+        } = new;
+        let Some(known) = &mut self.writing else {
+            let text = Summed::new(text);
+            self.writing = Some(Writing {
+                attempt,
+                after,
+                text,
+                lags,
+            });
+            return true;
+        };
+        let put_earlier = match after.cmp(&known.after) {
+            Ordering::Less => true,
+            Ordering::Equal => !known.lags || known.text.text().starts_with(&text),
+            Ordering::Greater => false,
+        };
+        if attempt < known.attempt || (attempt == known.attempt && lags && put_earlier) {
+            return false;
         }
+        let news = (attempt, after, text.as_str()) != (known.attempt, known.after, known.text.text());
+        (known.attempt, known.after, known.lags) = (attempt, after, lags);
+        known.text.set(text);
+        news
     }
 
     /// What comes next for a reader, at most so many events; moves the cursor behind them. Empty when there is nothing
@@ -202,13 +238,14 @@ impl Log {
         telling.told
     }
 
-    fn tell_writing(&self, writing: &UnderWay, telling: &mut Telling<'_>) {
+    fn tell_writing(&self, writing: &Writing, telling: &mut Telling<'_>) {
         let over = writing.after < self.last() || writing.after < telling.cursor.step || self.settled;
         let told = telling.cursor.reply;
         let older = told.is_some_and(|told| writing.attempt < told.attempt);
         // The same reply, of which the reader was told more elsewhere.
-        let catches_up =
-            told.is_some_and(|told| writing.lags && writing.attempt == told.attempt && writing.text.len() < told.bytes);
+        let catches_up = told.is_some_and(|told| {
+            writing.lags && writing.attempt == told.attempt && writing.text.text().len() < told.bytes
+        });
         if over || older || catches_up {
             return;
         }
@@ -227,7 +264,7 @@ impl Log {
             telling.cursor.state = Some(standing);
             telling.tell(Event::State(standing));
         }
-        if self.settled && standing.state.is_final() && !telling.cursor.ended {
+        if self.is_over() && !telling.cursor.ended {
             telling.reset();
             telling.cursor.ended = true;
             telling.tell(Event::End);
@@ -247,17 +284,17 @@ impl Telling<'_> {
     }
 
     /// What of a reply's text is not told yet. A reader who has something else of it begins anew.
-    fn text(&mut self, attempt: i32, text: &str) {
-        let told = self.cursor.reply.unwrap_or(Mark::at_start(attempt));
-        let rest = match told.rest(text) {
+    fn text(&mut self, attempt: i32, text: &Summed) {
+        let told = self.cursor.reply.unwrap_or(Mark::new(attempt, ""));
+        let rest = match text.rest(&told) {
             Some(rest) => rest,
             None => {
                 self.reset();
-                text
+                text.text()
             }
         };
         if !rest.is_empty() {
-            self.cursor.reply = Some(Mark::new(attempt, text));
+            self.cursor.reply = Some(text.mark(attempt));
             self.tell(Event::Text(rest.to_owned()));
         }
     }

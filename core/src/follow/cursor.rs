@@ -27,36 +27,44 @@ pub struct Mark {
     pub attempt: i32,
     /// Bytes, up to the end of a character.
     pub bytes: usize,
-    sum: u32,
+    pub(super) sum: u32,
 }
 
 impl Mark {
-    pub(super) fn at_start(attempt: i32) -> Self {
-        Self::new(attempt, "")
-    }
-
+    /// Of a reader who was told all of a text.
     pub fn new(attempt: i32, text: &str) -> Self {
         Self {
             attempt,
             bytes: text.len(),
-            sum: sum(text.as_bytes()),
+            sum: Sum::START.and(text.as_bytes()).short(),
         }
     }
 
     /// What of a text is not told yet; `None` when it does not begin with what was told.
     pub fn rest<'a>(&self, text: &'a str) -> Option<&'a str> {
         let told = text.get(..self.bytes)?;
-        (sum(told.as_bytes()) == self.sum).then(|| &text[self.bytes..])
+        (Sum::START.and(told.as_bytes()).short() == self.sum).then(|| &text[self.bytes..])
     }
 }
 
-/// FNV-1a, folded: it tells drafts of one reply apart and guards nothing.
-fn sum(bytes: &[u8]) -> u32 {
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    let [a, b, c, d, e, f, g, h] = hash.to_be_bytes();
-    u32::from_be_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
+/// FNV-1a: it tells drafts of one reply apart and guards nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sum(u64);
+
+impl Sum {
+    pub(super) const START: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    pub(super) fn and(self, bytes: &[u8]) -> Self {
+        Self(bytes.iter().fold(self.0, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        }))
+    }
+
+    /// Folded, for an id.
+    pub(super) fn short(self) -> u32 {
+        let [a, b, c, d, e, f, g, h] = self.0.to_be_bytes();
+        u32::from_be_bytes([a ^ e, b ^ f, c ^ g, d ^ h])
+    }
 }
 
 /// Where a run stands, for people who look on.
