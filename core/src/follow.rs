@@ -232,7 +232,8 @@ impl Log {
         if let Some(writing) = &self.writing {
             self.tell_writing(writing, &mut telling);
         }
-        if self.last() >= telling.cursor.step {
+        // A place beyond the end of a run that is over is a place of no run: its reader is told the end.
+        if self.last() >= telling.cursor.step || self.is_over() {
             self.tell_standing(&mut telling);
         }
         telling.told

@@ -146,6 +146,11 @@ fn the_end_comes_once_and_a_reply_that_never_came_is_taken_back() {
     log.look(over);
     assert_eq!(read(&log, &has(7, 3, "Dear")), ["state cancelled", "reset", "end"]);
     assert_eq!(read(&log, "7~cancelled!"), [""; 0]);
+    assert_eq!(
+        read(&log, "99"),
+        ["state cancelled", "end"],
+        "nobody waits for what never comes"
+    );
 }
 
 #[test]
