@@ -18,6 +18,7 @@ use tokio::sync::{Notify, RwLock};
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::follow::Followers;
 use crate::http::intake::Door;
 use crate::live::Live;
 use crate::models::{Make, Models};
@@ -36,6 +37,8 @@ pub struct Inner {
     pub models: Models,
     /// Replies while they are written.
     pub live: Live,
+    /// Who looks on at runs.
+    pub followers: Followers,
     pub slack: Option<Arc<SlackChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
     /// Tools of servers outside, where the settings name some.
@@ -183,6 +186,7 @@ impl App {
             clock,
             models: Models::new(outside.model, outside.substitutes, outside.make_model),
             live: Live::default(),
+            followers: Followers::default(),
             slack: outside.slack,
             desks: outside.desks,
             tools: outside.tools,

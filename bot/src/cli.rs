@@ -9,6 +9,7 @@ mod operate;
 mod serve;
 mod start;
 mod table;
+mod triage;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ enum Command {
     /// Run the bot.
     Serve(serve::Serve),
     /// Work on a ticket now and follow it: deskhand triage T-1001
-    Triage(operate::Triage),
+    Triage(triage::Triage),
     /// Any command of /triage: deskhand do "list high"
     #[command(name = "do")]
     Do { words: Vec<String> },
@@ -87,7 +88,7 @@ pub async fn main() -> ExitCode {
     let done = match args.command {
         Command::Demo(demo) => demo::run(&context, &demo).await,
         Command::Serve(serve) => serve::run(&context, &serve).await,
-        Command::Triage(triage) => operate::triage(&context, &triage).await,
+        Command::Triage(triage) => triage::run(&context, &triage).await,
         Command::Do { words } => operate::command(&context, &words.join(" ")).await,
         Command::List { filter } => operate::list(&context, &filter.join(" ")).await,
         Command::Show { ticket } => operate::show(&context, &ticket).await,

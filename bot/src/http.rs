@@ -1,6 +1,7 @@
 //! The routes. A handler verifies, writes to Postgres and answers; it calls no outside system (but `views.open`).
 
 pub mod api;
+pub mod events;
 pub mod health;
 pub mod intake;
 pub mod slack;
@@ -50,6 +51,7 @@ pub fn router(app: App) -> Router {
         )
         .route("/api/tickets/{ticket}", get(api::ticket))
         .route("/api/runs/{run}", get(api::run))
+        .route("/api/runs/{run}/events", get(events::events))
         .route("/api/approvals", get(api::approvals))
         .route(
             "/api/approvals/{approval}/decide",

@@ -4,11 +4,11 @@
 //! replicas see it from the table `live`, where it is put about once a second.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use deskhand_core::id::RunId;
 use deskhand_core::port::Sink;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The text of one reply so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Written {
 #[derive(Clone, Default)]
 pub struct Live {
     runs: Arc<Mutex<HashMap<RunId, Arc<Reply>>>>,
+    /// Whoever follows a run is woken when something of it changes here.
+    followed: Arc<Mutex<HashMap<RunId, Weak<Notify>>>>,
 }
 
 struct Reply {
@@ -43,6 +45,7 @@ impl Live {
             length: watch::Sender::new(0),
         });
         self.runs().insert(run, Arc::clone(&reply));
+        self.stir(run);
         Writing {
             live: self.clone(),
             run,
@@ -67,6 +70,27 @@ impl Live {
             }
         }
         std::future::pending::<()>().await;
+    }
+
+    /// What [`stir`](Self::stir) wakes, for as long as it is kept. One follower for each run.
+    pub fn watch(&self, run: RunId) -> Arc<Notify> {
+        let wake = Arc::new(Notify::new());
+        let mut followed = self.followed();
+        followed.retain(|_, wake| wake.strong_count() > 0);
+        followed.insert(run, Arc::downgrade(&wake));
+        wake
+    }
+
+    /// There is news of a run in the store: a step, or another state.
+    pub fn stir(&self, run: RunId) {
+        let wake = self.followed().get(&run).and_then(Weak::upgrade);
+        if let Some(wake) = wake {
+            wake.notify_one();
+        }
+    }
+
+    fn followed(&self) -> MutexGuard<'_, HashMap<RunId, Weak<Notify>>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Reply>>> {

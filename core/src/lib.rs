@@ -15,6 +15,7 @@ pub mod digest;
 pub mod effect;
 pub mod facts;
 pub mod fence;
+pub mod follow;
 pub mod grant;
 pub mod history;
 pub mod id;

@@ -12,6 +12,7 @@ mod fakes;
 mod intake;
 mod learning;
 mod lines;
+mod live;
 mod llm;
 mod provider;
 mod rules;

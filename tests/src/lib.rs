@@ -48,6 +48,18 @@ pub struct Bot {
     _database: db::Database,
 }
 
+/// A second process of the bot, until it is dropped.
+pub struct Replica {
+    pub url: String,
+    served: JoinHandle<()>,
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        self.served.abort();
+    }
+}
+
 /// The bearer token of the API in scenarios.
 pub const API_TOKEN: &str = "api-token-of-the-scenarios";
 
@@ -119,6 +131,13 @@ impl Bot {
         outside::learn_who_we_are(&self.app).await;
         (self.url, self.served) = serve(&self.app).await;
         self.tell_the_fakes();
+    }
+
+    /// Another process of the bot on the same store; nothing ticks its workers.
+    pub async fn replica(&self) -> Replica {
+        let app = app(&self.settings, &self.pool, &self.clock, &self.model, &self.server);
+        let (url, served) = serve(&app).await;
+        Replica { url, served }
     }
 
     /// Ticks the workers until none finds anything to do: no sleeps, no polling. A lane's pace of one post a second is

@@ -24,7 +24,7 @@ pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, wh
 pub use idle::finish_idle;
 pub use log::{append, steps, transcript};
 pub use lost::{Lost, postpone, put_back, reset_failures, sweep};
-pub use shown::{Shown, counts, get, of_ticket};
+pub use shown::{Looked, Shown, counts, get, look, of_ticket};
 
 /// A claim on a run. Whoever holds it may change the run; the attempt fences everybody else.
 #[derive(Clone, Debug, PartialEq, Eq)]

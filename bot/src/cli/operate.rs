@@ -1,38 +1,26 @@
 //! What operators do: work on a ticket, decide, look after inbox, outbox and ledger.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
+use clap::Subcommand;
+use deskhand_adapters::postgres::tickets;
 use deskhand_adapters::postgres::{
     approvals as store, inbox as inbox_store, ledger as ledger_store, outbox as outbox_store,
 };
-use deskhand_adapters::postgres::{runs, tickets};
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::command::{self, TicketRef};
-use deskhand_core::id::{ApprovalId, EffectId, RunId, TicketId};
+use deskhand_core::id::{ApprovalId, EffectId, TicketId};
 use deskhand_core::ticket::Source;
-use deskhand_core::transcript::{self, Transcript};
-use indicatif::ProgressBar;
 use serde_json::json;
 
 use super::ask::{self, local_actor};
 use super::start::{Context, Started};
-use super::table::{clip, styled, table};
-use crate::app::App;
+use super::table::{clip, table};
 use crate::commands;
 use crate::http::{api, webhooks};
 use crate::worker::perform::resolve;
-use crate::worker::{dispatcher, runner, sweeper};
-
-#[derive(Args, Debug)]
-pub(super) struct Triage {
-    /// T-1001, or its number in its source: zendesk:35436
-    ticket: String,
-    /// What to do, in your words.
-    instruction: Vec<String>,
-}
+use crate::worker::{dispatcher, runner};
 
 #[derive(Subcommand, Debug)]
 pub(super) enum InboxCommand {
@@ -57,7 +45,7 @@ pub(super) enum LedgerCommand {
 }
 
 /// Starts, acts, and leaves in good order.
-async fn with<F>(context: &Context, act: F) -> anyhow::Result<ExitCode>
+pub(super) async fn with<F>(context: &Context, act: F) -> anyhow::Result<ExitCode>
 where
     F: AsyncFnOnce(&Started) -> anyhow::Result<ExitCode>,
 {
@@ -120,85 +108,6 @@ pub(super) async fn show(context: &Context, ticket: &str) -> anyhow::Result<Exit
         Ok(ExitCode::SUCCESS)
     })
     .await
-}
-
-/// Starts or joins the ticket's run and follows it, a line for each step. Without a service at work, it works itself.
-pub(super) async fn triage(context: &Context, triage: &Triage) -> anyhow::Result<ExitCode> {
-    let reference: TicketRef = triage.ticket.parse()?;
-    let instruction = triage.instruction.join(" ");
-    with(context, async |started| {
-        let app = &started.app;
-        let id = resolve(app, &reference)
-            .await?
-            .with_context(|| format!("there is no ticket {reference} here: deskhand list shows what there is"))?;
-        let command = command::Command::Triage {
-            ticket: TicketRef::Number(id),
-            instruction: Some(instruction.clone()).filter(|text| !text.trim().is_empty()),
-        };
-        let before = runs::of_ticket(&app.pool, id).await?.first().map(|run| run.id);
-        let answer = commands::execute(app, &local_actor(), &command).await?;
-        if !context.json {
-            println!("{answer}");
-        }
-        follow(app, id, context.json).await?;
-        if context.json {
-            let whole = api::whole_ticket(app, &TicketRef::Number(id)).await?;
-            println!(
-                "{}",
-                serde_json::to_string_pretty(&json!({ "ticket": whole, "run_before": before }))?
-            );
-        } else {
-            println!(
-                "{}",
-                commands::execute(app, &local_actor(), &command::Command::Show(TicketRef::Number(id))).await?
-            );
-        }
-        Ok(ExitCode::SUCCESS)
-    })
-    .await
-}
-
-async fn follow(app: &App, id: TicketId, quiet: bool) -> anyhow::Result<()> {
-    let bar = if quiet {
-        ProgressBar::hidden()
-    } else {
-        ProgressBar::new_spinner()
-    };
-    bar.enable_steady_tick(Duration::from_millis(120));
-    bar.set_message("at work");
-    let mut seen = 0;
-    let mut of = None;
-    let started = std::time::Instant::now();
-    loop {
-        let worked = runner::tick(app).await? + dispatcher::tick(app).await? + sweeper::tick(app).await?;
-        let Some(run) = runs::of_ticket(&app.pool, id).await?.into_iter().next() else {
-            break;
-        };
-        if of != Some(run.id) {
-            of = Some(run.id);
-            seen = 0;
-        }
-        let whole = Transcript::new(runs::steps(&app.pool, RunId(run.id), 0).await?);
-        for step in whole.steps().iter().filter(|step| step.seq > seen) {
-            if let Some(line) = transcript::line(&whole, step).filter(|_| !quiet) {
-                bar.suspend(|| println!("{} {}", styled("●", "32"), clip(&line, 110)));
-            }
-        }
-        seen = whole.steps().last().map_or(seen, |step| step.seq);
-        let at_rest = !matches!(run.state.as_str(), "queued" | "running");
-        if at_rest && worked == 0 {
-            break;
-        }
-        if started.elapsed() > Duration::from_secs(600) {
-            bar.suspend(|| println!("Still at work; it goes on where a runner is (deskhand serve)."));
-            break;
-        }
-        if worked == 0 {
-            tokio::time::sleep(Duration::from_millis(200)).await;
-        }
-    }
-    bar.finish_and_clear();
-    Ok(())
 }
 
 pub(super) async fn approvals(context: &Context) -> anyhow::Result<ExitCode> {

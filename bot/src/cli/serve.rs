@@ -83,6 +83,7 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     asked_to_stop().await?;
     eprintln!("deskhand: stopping; what is under way is put back or finished");
     app.closing.store(true, Ordering::Relaxed);
+    app.followers.close();
     cancel.cancel();
     tokio::select! {
         () = tracker.wait() => {}

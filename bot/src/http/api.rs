@@ -53,7 +53,7 @@ struct NewRequester {
     email: String,
 }
 
-fn authorized(app: &App, headers: &HeaderMap) -> Result<(), Response> {
+pub(super) fn authorized(app: &App, headers: &HeaderMap) -> Result<(), Response> {
     let Some(token) = &app.config.api_token else {
         return Err(sentence(
             StatusCode::UNAUTHORIZED,

@@ -47,6 +47,7 @@ pub async fn append(
     match write_down(app, &app.pool, lease, transcript, steps).await? {
         Ok(appended) => {
             transcript.written(appended);
+            app.live.stir(lease.run);
             Ok(Done::Yes)
         }
         Err(LeaseLost) => lost_or_moved(app, lease).await,
@@ -176,6 +177,7 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     };
     tx.commit().await?;
     transcript.written(appended);
+    app.live.stir(lease.run);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }

@@ -149,6 +149,7 @@ async fn pursue_and_log(app: &App, lease: &Lease, reins: Reins) {
             }
         }
     }
+    app.live.stir(lease.run);
     app.effects_ready.notify_one();
 }
 

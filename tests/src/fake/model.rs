@@ -222,7 +222,8 @@ impl Model for Script {
             return Err(ModelError::Permanent { why });
         };
         let reply = (line.answer)(request)?;
-        for word in reply.text.split_inclusive(' ') {
+        let rest = reply.text.strip_prefix(&begins).unwrap_or(&reply.text);
+        for word in rest.split_inclusive(' ') {
             sink.text(word);
         }
         Ok(reply)

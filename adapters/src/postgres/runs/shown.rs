@@ -48,3 +48,28 @@ pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, i64)>>
         .await?;
     Ok(rows.into_iter().map(|row| (row.state, row.count)).collect())
 }
+
+/// A run as those who follow it look at it, again and again: one row by keys.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    pub ticket_id: i64,
+    pub state: String,
+    pub paused: bool,
+    pub ending: Option<String>,
+    pub attempt: i32,
+    /// Whoever had it in hand when it was stopped has had three seconds to write down its last words.
+    pub quiet: bool,
+    /// The number of its last step.
+    pub last: Option<i32>,
+    /// The reply that is being written somewhere, where that was asked for.
+    pub live_attempt: Option<i32>,
+    pub live_after: Option<i32>,
+    pub live_text: Option<String>,
+}
+
+/// Looks at a run; at what is written of a reply only where the caller has it not in memory.
+pub async fn look(db: impl PgExecutor<'_>, run: RunId, at_reply: bool) -> sqlx::Result<Option<Looked>> {
+    sqlx::query_file_as!(Looked, "src/postgres/sql/look_at_run.sql", run.0, at_reply)
+        .fetch_optional(db)
+        .await
+}

@@ -45,6 +45,7 @@ pub async fn start(
     outbox::refresh_header(&mut tx, lease.ticket).await?;
     tx.commit().await?;
     transcript.written(appended);
+    app.live.stir(lease.run);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
@@ -74,6 +75,7 @@ pub async fn send(
     };
     tx.commit().await?;
     transcript.written(appended);
+    app.live.stir(lease.run);
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }

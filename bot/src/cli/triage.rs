@@ -1,0 +1,152 @@
+//! `deskhand triage T-1001`: works on a ticket, or looks on while a service does, and tells what happens as it happens.
+
+mod told;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::Args;
+use deskhand_adapters::postgres::runs::{self, Shown};
+use deskhand_core::command::{Command, TicketRef};
+use deskhand_core::follow::Cursor;
+use deskhand_core::id::{RunId, TicketId};
+
+use super::ask::local_actor;
+use super::operate::with;
+use super::start::Context;
+use crate::app::App;
+use crate::commands;
+use crate::follow::Reader;
+use crate::worker::perform::resolve;
+use crate::worker::{dispatcher, runner, sweeper};
+use told::Teller;
+
+/// How long a run that is worked on elsewhere is looked on at.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How long nothing is done when there is nothing to do here.
+const IDLE: Duration = Duration::from_millis(200);
+
+#[derive(Args, Debug)]
+pub(super) struct Triage {
+    /// T-1001, or its number in its source: zendesk:35436
+    ticket: String,
+    /// What to do, in your words.
+    instruction: Vec<String>,
+}
+
+/// Starts or joins the ticket's run and follows it. Without a service at work, it works itself.
+pub(super) async fn run(context: &Context, triage: &Triage) -> anyhow::Result<ExitCode> {
+    let reference: TicketRef = triage.ticket.parse()?;
+    let instruction = triage.instruction.join(" ");
+    with(context, async |started| {
+        let app = &started.app;
+        let id = resolve(app, &reference)
+            .await?
+            .with_context(|| format!("there is no ticket {reference} here: deskhand list shows what there is"))?;
+        let command = Command::Triage {
+            ticket: TicketRef::Number(id),
+            instruction: Some(instruction.clone()).filter(|text| !text.trim().is_empty()),
+        };
+        let before = newest(app, id).await?;
+        let seen = match &before {
+            Some(run) => runs::steps(&app.pool, RunId(run.id), 0)
+                .await?
+                .last()
+                .map_or(0, |step| step.seq),
+            None => 0,
+        };
+        let answer = commands::execute(app, &local_actor(), &command).await?;
+        if !context.json {
+            println!("{answer}");
+        }
+        // What a run did before is not told again.
+        let from = before.map(|run| (run.id, seen));
+        let mut teller = Teller::new(id, context.json);
+        let rests = follow(app, id, from, &mut teller).await?;
+        teller.rests();
+        if context.json {
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !rests {
+            println!("Still at work; it goes on where a runner is (deskhand serve).");
+        }
+        let show = Command::Show(TicketRef::Number(id));
+        println!("{}", commands::execute(app, &local_actor(), &show).await?);
+        Ok(ExitCode::SUCCESS)
+    })
+    .await
+}
+
+async fn newest(app: &App, ticket: TicketId) -> sqlx::Result<Option<Shown>> {
+    Ok(runs::of_ticket(&app.pool, ticket).await?.into_iter().next())
+}
+
+/// Works and tells until the ticket's newest run waits or is over. False when that took too long.
+async fn follow(
+    app: &App,
+    ticket: TicketId,
+    from: Option<(uuid::Uuid, i32)>,
+    teller: &mut Teller,
+) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    let mut reading: Option<(RunId, Reader)> = None;
+    while let Some(run) = newest(app, ticket).await? {
+        let id = RunId(run.id);
+        if reading.as_ref().is_none_or(|(of, _)| *of != id) {
+            let step = from.filter(|(of, _)| *of == run.id).map_or(0, |(_, seen)| seen);
+            let cursor = Cursor {
+                step,
+                ..Cursor::default()
+            };
+            reading = app.followers.follow(app, id, cursor).await?.map(|reader| (id, reader));
+        }
+        let Some((_, reader)) = &mut reading else { break };
+        let worked = work_and_tell(app, reader, teller).await?;
+        if worked > 0 {
+            continue;
+        }
+        let now = newest(app, ticket).await?;
+        let at_work = now.is_none_or(|run| RunId(run.id) != id || matches!(run.state.as_str(), "queued" | "running"));
+        reader.look(app).await?;
+        tell_ready(reader, teller);
+        if !at_work {
+            return Ok(true);
+        }
+        if started.elapsed() > PATIENCE {
+            return Ok(false);
+        }
+        tokio::select! {
+            () = tokio::time::sleep(IDLE) => {}
+            told = reader.next() => teller.tell_all(&told.unwrap_or_default(), reader),
+        }
+    }
+    Ok(true)
+}
+
+/// One round of all workers; what happens meanwhile is told meanwhile. Gives how much was done.
+async fn work_and_tell(app: &App, reader: &mut Reader, teller: &mut Teller) -> anyhow::Result<usize> {
+    let work =
+        async { anyhow::Ok(runner::tick(app).await? + dispatcher::tick(app).await? + sweeper::tick(app).await?) };
+    tokio::pin!(work);
+    let mut open = true;
+    loop {
+        tokio::select! {
+            worked = &mut work => return worked,
+            told = reader.next(), if open => match told {
+                Some(told) => teller.tell_all(&told, reader),
+                None => open = false,
+            },
+        }
+    }
+}
+
+fn tell_ready(reader: &mut Reader, teller: &mut Teller) {
+    loop {
+        let told = reader.ready();
+        if told.is_empty() {
+            return;
+        }
+        teller.tell_all(&told, reader);
+    }
+}
