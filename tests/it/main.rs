@@ -13,6 +13,7 @@ mod intake;
 mod learning;
 mod lines;
 mod llm;
+mod mcp;
 mod provider;
 mod rules;
 mod slack_wire;
