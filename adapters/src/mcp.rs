@@ -95,8 +95,14 @@ struct Kept {
     standing: watch::Sender<Standing>,
     /// It said that its tools have changed.
     changed: Arc<Notify>,
-    /// A call found the connection broken.
-    broken: Notify,
+}
+
+/// A connection to a server.
+#[derive(Clone)]
+struct Link {
+    peer: Peer<RoleClient>,
+    /// A call found it broken. Of this connection alone: a late call of an earlier one must not end its successor.
+    broken: Arc<Notify>,
 }
 
 struct Standing {
@@ -105,7 +111,7 @@ struct Standing {
     remarks: Vec<String>,
     /// As last listed, also while it is down.
     tools: Arc<[Listed]>,
-    peer: Option<Peer<RoleClient>>,
+    link: Option<Link>,
 }
 
 impl Servers {
@@ -117,10 +123,9 @@ impl Servers {
                 error: None,
                 remarks: Vec::new(),
                 tools: [].into(),
-                peer: None,
+                link: None,
             }),
             changed: Arc::default(),
-            broken: Notify::new(),
         });
         let shared = Shared {
             kept: kept.collect(),
@@ -193,11 +198,13 @@ impl Tools for Servers {
             let found = {
                 let standing = kept.standing.borrow();
                 let listed = standing.tools.iter().find(|listed| listed.tool.name == used.tool);
-                listed.map(|listed| (listed.own_name.clone(), standing.peer.clone(), standing.error.clone()))
+                listed.map(|listed| (listed.own_name.clone(), standing.link.clone(), standing.error.clone()))
             };
             match found {
                 None => {}
-                Some((own_name, Some(peer), _)) => return call::call(kept, &peer, own_name, &used.args).await,
+                Some((own_name, Some(link), _)) => {
+                    return call::call(&kept.settings, &link, own_name, &used.args).await;
+                }
                 Some((_, None, error)) => {
                     let why = error.unwrap_or_else(|| "it is not connected".into());
                     let why = format!("the tool server {} is down ({why})", kept.settings.name);

@@ -4,19 +4,13 @@ use std::error::Error;
 
 use deskhand_core::port::ToolsError;
 use deskhand_core::step::Outcome;
-use rmcp::RoleClient;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
-use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use rmcp::service::{PeerRequestOptions, ServiceError};
 use serde_json::Value;
 
-use super::{Kept, Reach, http, keeper, said};
+use super::{Link, Reach, Server, http, keeper, said};
 
-pub(super) async fn call(
-    kept: &Kept,
-    peer: &Peer<RoleClient>,
-    own_name: String,
-    args: &Value,
-) -> Result<Outcome, ToolsError> {
+pub(super) async fn call(server: &Server, link: &Link, own_name: String, args: &Value) -> Result<Outcome, ToolsError> {
     let Value::Object(args) = args else {
         return Err(ToolsError::NotCalled {
             why: "its arguments are not an object".into(),
@@ -25,13 +19,13 @@ pub(super) async fn call(
     let params = CallToolRequestParams::new(own_name).with_arguments(args.clone());
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     // On time-out the handle tells the server that nobody waits any more.
-    let options = PeerRequestOptions::with_timeout(kept.settings.timeout);
-    let handle = match peer.send_cancellable_request(request, options).await {
+    let options = PeerRequestOptions::with_timeout(server.timeout);
+    let handle = match link.peer.send_cancellable_request(request, options).await {
         Ok(handle) => handle,
         Err(_) => {
-            kept.broken.notify_one();
+            link.broken.notify_one();
             return Err(ToolsError::NotCalled {
-                why: format!("the tool server {} has just gone", kept.settings.name),
+                why: format!("the tool server {} has just gone", server.name),
             });
         }
     };
@@ -52,27 +46,27 @@ pub(super) async fn call(
             "its server gave no answer within {} s",
             timeout.as_secs()
         ))),
-        Err(ServiceError::TransportSend(error)) => Err(not_sent(kept, error.error.as_ref())),
+        Err(ServiceError::TransportSend(error)) => Err(not_sent(server, link, error.error.as_ref())),
         Err(ServiceError::TransportClosed) => Err(unknown("its server ended in the middle of the call")),
         Err(error) => Err(unknown(&keeper::brief(&error.to_string()))),
     }
 }
 
-fn not_sent(kept: &Kept, error: &(dyn Error + 'static)) -> ToolsError {
-    match &kept.settings.reach {
+fn not_sent(server: &Server, link: &Link, error: &(dyn Error + 'static)) -> ToolsError {
+    match &server.reach {
         // A part of it may have been written, and a whole line is a call.
         Reach::Child { .. } => {
-            kept.broken.notify_one();
+            link.broken.notify_one();
             unknown("its server ended in the middle of the call")
         }
         Reach::Http { .. } => {
             let failure = http::failure(error);
             if failure.broken {
-                kept.broken.notify_one();
+                link.broken.notify_one();
             }
             match failure.harmless {
                 true => ToolsError::NotCalled {
-                    why: format!("the tool server {}: {}", kept.settings.name, failure.why),
+                    why: format!("the tool server {}: {}", server.name, failure.why),
                 },
                 false => unknown(&failure.why),
             }

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::child::{self, Process};
-use super::{Kept, Reach, Server, Shared, http, listed};
+use super::{Kept, Link, Reach, Server, Shared, http, listed};
 
 /// A server that was there this long has shown that it works: its next end counts as the first.
 const STEADY: Duration = Duration::from_secs(60);
@@ -53,11 +53,14 @@ pub(super) async fn keep(shared: Arc<Shared>, which: usize) {
             Err(why) => why,
         };
         failures = if begun.elapsed() > STEADY { 1 } else { failures + 1 };
-        tracing::warn!(server = %name, %why, "a tool server is down; it is tried again");
+        // A server that is down for a day is one line in the log, as long as it is down for the same reason.
+        if kept.standing.borrow().error.as_deref() != Some(&why) {
+            tracing::warn!(server = %name, %why, "a tool server is down; it is tried again");
+        }
         kept.standing.send_modify(|now| {
             now.state = ServerState::Down;
             now.error = Some(why);
-            now.peer = None;
+            now.link = None;
         });
         let policy = &kept.settings.restarts;
         sleep(retry::delay(failures, fraction(), None, policy).unwrap_or(policy.cap)).await;
@@ -97,7 +100,10 @@ async fn open(kept: &Kept) -> Result<(Running, Option<Process>), String> {
 
 /// Stays with a connected server until it is gone; a clause on why it is.
 async fn hold(shared: &Shared, kept: &Kept, running: Running, process: Option<Process>) -> String {
-    let peer = running.peer().clone();
+    let link = Link {
+        peer: running.peer().clone(),
+        broken: Arc::default(),
+    };
     // Dropping it cancels the service, and closes the connection.
     let mut gone = Box::pin(running.waiting());
     let mut first = true;
@@ -105,22 +111,26 @@ async fn hold(shared: &Shared, kept: &Kept, running: Running, process: Option<Pr
         let listed = tokio::select! {
             biased;
             _ = &mut gone => return ended(process).await,
-            listed = timeout(kept.settings.timeout, list(&peer)) => listed,
+            listed = timeout(kept.settings.timeout, list(&link.peer)) => listed,
         };
         match listed.unwrap_or_else(|_| Err(no_answer(&kept.settings, "question for its tools"))) {
-            Ok(tools) => connected(shared, kept, &peer, &tools),
+            Ok(tools) => connected(shared, kept, &link, &tools),
             Err(why) if first => {
                 drop(gone);
                 ended(process).await;
                 return why;
             }
             // What it offered before still stands, and so does the connection.
-            Err(why) => kept.standing.send_modify(|now| now.remarks.push(why)),
+            Err(why) => kept.standing.send_modify(|now| {
+                if !now.remarks.contains(&why) {
+                    now.remarks.push(why);
+                }
+            }),
         }
         first = false;
         tokio::select! {
             _ = &mut gone => return ended(process).await,
-            () = kept.broken.notified() => break,
+            () = link.broken.notified() => break,
             // A server that says so all the time is asked but ten times a second.
             () = kept.changed.notified() => sleep(Duration::from_millis(100)).await,
         }
@@ -129,7 +139,7 @@ async fn hold(shared: &Shared, kept: &Kept, running: Running, process: Option<Pr
     ended(process).await
 }
 
-fn connected(shared: &Shared, kept: &Kept, peer: &Peer<RoleClient>, tools: &[Value]) {
+fn connected(shared: &Shared, kept: &Kept, link: &Link, tools: &[Value]) {
     let (tools, remarks) = listed::judge(&kept.settings, tools);
     let name = &kept.settings.name;
     tracing::info!(server = %name, tools = tools.len(), "a tool server is connected");
@@ -146,7 +156,7 @@ fn connected(shared: &Shared, kept: &Kept, peer: &Peer<RoleClient>, tools: &[Val
     kept.standing.send_modify(|now| {
         now.state = ServerState::Connected;
         now.error = None;
-        now.peer = Some(peer.clone());
+        now.link = Some(link.clone());
     });
 }
 
