@@ -2,6 +2,7 @@
 
 pub mod email;
 pub mod llm;
+pub mod mcp;
 pub mod postgres;
 pub mod signature;
 pub mod slack;

@@ -1,6 +1,6 @@
 //! What the commands of `/triage` do, the same for every surface. They answer in text; a surface only shows it.
 
-mod look;
+pub(crate) mod look;
 mod steer;
 mod work;
 
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::people;
 use crate::worker::AnswerTo;
 use crate::worker::perform::resolve;
-use look::{grants, kb, list, list_approvals, list_runs, show_ticket, skills, status};
+use look::{grants, kb, list, list_approvals, list_runs, show_ticket, skills, status, tool_servers};
 use steer::{compact, model, pause, resume, set_model};
 use work::{fresh, release, set_mode, stop, take, triage};
 
@@ -132,7 +132,7 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
         Command::Model(None) => Ok(model(app)),
         Command::Model(Some(name)) => set_model(app, actor, name).await,
         Command::Skills => Ok(skills(app)),
-        Command::Mcp => Ok("No tool servers are connected.".into()),
+        Command::Mcp => Ok(tool_servers(app).await),
         Command::Grants(Grants::List) => grants(app).await,
         Command::Grants(Grants::Revoke(id)) => Ok(match settings::revoke_grant(&app.pool, *id).await? {
             true => format!("Grant {id} is revoked."),

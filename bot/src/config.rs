@@ -4,6 +4,7 @@
 //! without asking a service (is the token valid, does the channel exist) is `doctor`'s to find out.
 
 mod layers;
+mod servers;
 mod service;
 mod setting;
 mod tables;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use deskhand_adapters::mcp;
 use deskhand_core::budget::Prices;
 use deskhand_core::roster::Who;
 use deskhand_core::ticket::Mode;
@@ -60,6 +62,8 @@ pub struct Config {
     pub zendesk: Option<ZendeskConfig>,
     pub anthropic: ProviderConfig,
     pub openai: ProviderConfig,
+    /// Servers whose tools the model is offered.
+    pub mcp: Vec<mcp::Server>,
     /// What a million tokens cost, by the model's whole name.
     pub prices: Arc<Prices>,
     /// By the tool that an action comes from.
@@ -192,6 +196,7 @@ impl Config {
             zendesk: service::zendesk(l)?,
             anthropic: service::anthropic(l)?,
             openai: service::openai(l)?,
+            mcp: servers::servers(l)?,
             prices: Arc::new(tables::prices(l)?),
             approvals: tables::approvals(l)?,
             categories: tables::categories(l, &teams)?,

@@ -1,14 +1,15 @@
-//! The real outside, from the settings: model, chat, desks.
+//! The real outside, from the settings: model, chat, desks, tool servers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
 use deskhand_adapters::llm::{Anthropic, AnthropicConfig, Limits, Offline, OpenAi, OpenAiConfig};
+use deskhand_adapters::mcp::Servers;
 use deskhand_adapters::slack::{self, SlackChat};
 use deskhand_adapters::zendesk::{Zendesk, ZendeskConfig};
 use deskhand_core::offline::{self, Category};
-use deskhand_core::port::{Desk, Model};
+use deskhand_core::port::{Desk, Model, Tools};
 use deskhand_core::ticket::Source;
 use url::Url;
 
@@ -57,8 +58,16 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
         make_model,
         slack,
         desks,
-        tools: None,
+        tools: tools(config),
     })
+}
+
+/// The tool servers of the settings; none is started yet.
+pub fn tools(config: &Config) -> Option<Arc<dyn Tools>> {
+    match config.mcp.as_slice() {
+        [] => None,
+        servers => Some(Arc::new(Servers::new(servers.to_vec()))),
+    }
 }
 
 fn anthropic(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {

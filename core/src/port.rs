@@ -16,6 +16,7 @@ use crate::offline::Learned;
 use crate::step::Outcome;
 use crate::ticket::{Priority, Requester};
 use crate::tool::outside::{OutsideTool, ToolUse};
+use crate::words;
 
 /// Why a call to the outside gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -222,6 +223,30 @@ pub enum ToolsError {
     Unknown { why: String },
 }
 
+words! {
+    /// How a tool server stands.
+    pub enum ServerState {
+        /// It has not been greeted yet, or has not answered yet.
+        Starting = "starting",
+        Connected = "connected",
+        /// It is tried again by itself.
+        Down = "down",
+    }
+}
+
+/// A tool server, for people to see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolServer {
+    pub name: String,
+    pub state: ServerState,
+    /// How many tools it offers; while it is down, as many as it listed last.
+    pub tools: usize,
+    /// Why it is down: a clause without a full stop.
+    pub error: Option<String>,
+    /// What had to be changed or left out of its list, a clause each.
+    pub remarks: Vec<String>,
+}
+
 /// Tools of servers outside.
 #[async_trait]
 pub trait Tools: Send + Sync {
@@ -230,6 +255,14 @@ pub trait Tools: Send + Sync {
     fn offered(&self) -> Arc<[OutsideTool]>;
     /// Calls one; the outcome's text is the server's, not ours.
     async fn call(&self, used: &ToolUse) -> Result<Outcome, ToolsError>;
+
+    /// Starts the servers if that was not done yet, and comes back once each has answered or failed. Cheap afterwards.
+    async fn ready(&self) {}
+
+    /// How each server stands.
+    fn servers(&self) -> Vec<ToolServer> {
+        Vec::new()
+    }
 }
 
 #[async_trait]

@@ -14,6 +14,7 @@ mod learning;
 mod lines;
 mod live;
 mod llm;
+mod mcp;
 mod provider;
 mod rules;
 mod slack_wire;

@@ -370,7 +370,8 @@ fn app(
     model: &Script,
     server: &fake::tools::Server,
 ) -> App {
-    let config = Config::load(None, &|name| settings.get(name).cloned()).expect("the settings are right");
+    let file = settings.get("FILE_OF_THE_SCENARIO").map(std::path::Path::new);
+    let config = Config::load(file, &|name| settings.get(name).cloned()).expect("the settings are right");
     let slack = config.slack.as_ref().map(|slack| {
         let mut settings = slack::Settings::new(slack.bot_token.clone());
         settings.api_url.clone_from(&slack.api_url);
@@ -405,7 +406,8 @@ fn app(
         }),
         slack,
         desks,
-        tools: Some(Arc::new(server.clone())),
+        // Real tool servers where the scenario's file names some.
+        tools: outside::tools(&config).or_else(|| Some(Arc::new(server.clone()))),
     };
     App::new(config, pool.clone(), clock.clone(), outside)
 }

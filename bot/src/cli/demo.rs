@@ -91,6 +91,7 @@ pub(super) async fn run(context: &Context, demo: &Demo) -> anyhow::Result<ExitCo
     config.approvals.clear();
     config.slack = None;
     config.zendesk = None;
+    config.mcp.clear();
     if demo.reset {
         anyhow::ensure!(
             config.database_url.is_none(),

@@ -2,11 +2,13 @@
 
 use std::process::ExitCode;
 
+use deskhand_core::port::ServerState;
 use serde_json::json;
 
 use super::start::Context;
 use super::table::styled;
 use crate::app::App;
+use crate::commands::look;
 use crate::config::ModelChoice;
 use crate::learning;
 
@@ -120,6 +122,17 @@ async fn examine(app: &App) -> Vec<Finding> {
         [] => good("skills", format!("{} loaded", app.skills.skills.len())),
         problems => bad("skills", problems.join("; ")),
     });
+    if let Some(tools) = &app.tools {
+        // Side by side; each has its time limit.
+        tools.ready().await;
+        findings.extend(tools.servers().iter().map(|server| {
+            let line = look::tool_server(server);
+            match server.state {
+                ServerState::Connected => good("mcp", line),
+                ServerState::Starting | ServerState::Down => bad("mcp", line),
+            }
+        }));
+    }
     findings
 }
 

@@ -63,6 +63,10 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
         });
     }
     if has(Part::Runner) {
+        if let Some(tools) = app.tools.clone() {
+            // Ahead of the first ticket; a run waits for it.
+            tracker.spawn(async move { tools.ready().await });
+        }
         tracker.spawn(runner::work(app.clone(), cancel.clone()));
     }
     if has(Part::Dispatcher) {

@@ -9,6 +9,7 @@ use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::budget;
 use deskhand_core::command::{self, Which};
 use deskhand_core::id::TicketId;
+use deskhand_core::port::ToolServer;
 use deskhand_core::roster::Membership;
 use deskhand_core::show;
 use deskhand_core::ticket::TicketState;
@@ -269,6 +270,36 @@ pub(super) fn skills(app: &App) -> String {
     } else {
         lines.join("\n")
     }
+}
+
+/// How the tool servers stand. Here they are started if nothing did so before, and waited for but a moment.
+pub(super) async fn tool_servers(app: &App) -> String {
+    let Some(tools) = &app.tools else {
+        return "No tool servers are set up ([mcp.NAME] in deskhand.toml).".into();
+    };
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(2), tools.ready()).await;
+    let servers = tools.servers();
+    if servers.is_empty() {
+        return "No tool servers are set up ([mcp.NAME] in deskhand.toml).".into();
+    }
+    let lines: Vec<String> = servers
+        .iter()
+        .map(|server| format!("• {}", tool_server(server)))
+        .collect();
+    lines.join("\n")
+}
+
+/// `shop: connected, 12 tools`
+pub(crate) fn tool_server(server: &ToolServer) -> String {
+    let tools = match server.tools {
+        1 => "1 tool".to_owned(),
+        n => format!("{n} tools"),
+    };
+    let mut line = format!("{}: {}, {tools}", server.name, server.state);
+    for more in server.error.iter().chain(&server.remarks) {
+        let _ = write!(line, "; {more}");
+    }
+    line
 }
 
 pub(super) async fn grants(app: &App) -> anyhow::Result<String> {

@@ -62,7 +62,8 @@ impl<'a> Layers<'a> {
         self.file.get(name)
     }
 
-    fn variable(&self, name: &str) -> Option<String> {
+    /// A variable of the environment; an empty one counts as not set.
+    pub(super) fn variable(&self, name: &str) -> Option<String> {
         (self.env)(name)
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty())

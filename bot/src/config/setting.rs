@@ -76,7 +76,7 @@ pub const SETTINGS: &[Setting] = &[
 ];
 
 /// Tables of the file whose keys are the house's own words.
-pub(super) const FREE_TABLES: &[&str] = &["approvals", "categories", "prices", "teams"];
+pub(super) const FREE_TABLES: &[&str] = &["approvals", "categories", "mcp", "prices", "teams"];
 
 /// The setting with this key in the file.
 pub(super) fn in_file(table: &str, key: &str) -> Option<&'static Setting> {

@@ -227,7 +227,10 @@ pub(super) fn categories(
     Ok(categories)
 }
 
-fn entries<'a>(layers: &'a Layers<'_>, name: &str) -> Result<Vec<(&'a String, &'a toml::Value)>, ConfigError> {
+pub(super) fn entries<'a>(
+    layers: &'a Layers<'_>,
+    name: &str,
+) -> Result<Vec<(&'a String, &'a toml::Value)>, ConfigError> {
     match layers.table(name) {
         None => Ok(Vec::new()),
         Some(toml::Value::Table(table)) => Ok(table.iter().collect()),

@@ -7,7 +7,7 @@ use super::*;
 const EXAMPLE: &str = include_str!("../../../deploy/deskhand.example.toml");
 
 /// Loads a file with this text and an environment with these variables.
-fn load(file: &str, env: &[(&str, &str)]) -> Result<Config, String> {
+pub(super) fn load(file: &str, env: &[(&str, &str)]) -> Result<Config, String> {
     let folder = std::env::temp_dir().join(format!("deskhand-config-{}", uuid::Uuid::new_v4()));
     std::fs::create_dir(&folder).expect("the temporary folder can be written to");
     let path = folder.join("deskhand.toml");
@@ -25,7 +25,7 @@ fn load(file: &str, env: &[(&str, &str)]) -> Result<Config, String> {
     config.map_err(|error| error.to_string().replace(&shown, ""))
 }
 
-fn refuses(file: &str, env: &[(&str, &str)], sentence: &str) {
+pub(super) fn refuses(file: &str, env: &[(&str, &str)], sentence: &str) {
     match load(file, env) {
         Ok(_) => panic!("taken: {file} {env:?}"),
         Err(error) => assert_eq!(error, sentence),

@@ -171,6 +171,10 @@ pub(super) fn fraction() -> f64 {
 /// commit: a runner that is killed in between asks again, as it does when it is killed while the model thinks.
 pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Result<Left> {
     let mut lease = lease.clone();
+    if let Some(tools) = &app.tools {
+        // Else the first runs of a process would be offered fewer tools than later ones.
+        tools.ready().await;
+    }
     let Some(mut taken) = facts::take_up(app, &lease).await? else {
         return Ok(Left::LeaseLost);
     };
