@@ -89,8 +89,8 @@ fn a_wrong_file_is_refused_with_one_sentence_and_its_line() {
             "line 1: a ticket is expected: an object, or a pair of text and category",
         ),
         (
-            "{\"tickets\": [\n{\"body\": \"x\",}\n]}",
-            "line 2: this is not JSON: trailing comma",
+            "{\"tickets\": [\n{\"body\": \"x\" \"y\"}\n]}",
+            "line 2: this is not JSON: expected `,` or `}`",
         ),
         (
             "{\"tickets\": [\n",
