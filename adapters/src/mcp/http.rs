@@ -95,7 +95,11 @@ pub(super) fn failure(error: &(dyn Error + 'static)) -> Failure {
             Some(_) | None => {}
         }
         last = error.to_string();
-        next = error.source();
+        next = match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            // The library does not name it as the source of its own.
+            Some(StreamableHttpError::Client(error)) => Some(error),
+            Some(_) | None => error.source(),
+        };
     }
     // The innermost cause is the system's: "Connection refused".
     let why = why.unwrap_or_else(|| match harmless {

@@ -79,7 +79,10 @@ async fn open(kept: &Kept) -> Result<(Running, Option<Process>), String> {
             let transport = AsyncRwTransport::new(output, input).with_max_line_length(http::MOST);
             let why = match timeout(settings.timeout, ear.serve(transport)).await {
                 Ok(Ok(running)) => return Ok((running, Some(process))),
-                Ok(Err(ClientInitializeError::ConnectionClosed(_))) => None,
+                // How it ended says more, whichever side of the pipe broke first.
+                Ok(Err(ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. })) => {
+                    None
+                }
                 Ok(Err(error)) => Some(refused(&error)),
                 Err(_) => Some(no_answer(settings, "greeting")),
             };
