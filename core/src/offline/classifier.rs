@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use features::Vocabulary;
+use features::{Vocabulary, grams};
 
 /// A past text with what it was. Supervisors' corrections weigh more.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +59,7 @@ impl Classifier {
 
     /// The logarithm of each label's probability, in the order of [`labels`](Self::labels).
     pub(super) fn log_probabilities(&self, text: &str) -> Vec<f64> {
-        log_softmax(&self.scores(&self.vocabulary.features(text)), self.temperature)
+        log_softmax(&self.scores(&self.vocabulary.features(&grams(text))), self.temperature)
     }
 
     fn scores(&self, features: &[(u32, f32)]) -> Vec<f32> {

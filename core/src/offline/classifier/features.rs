@@ -22,11 +22,11 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// N-grams that at least `fewest` texts have; the more frequent ones when there are more than `most`.
-    pub(super) fn of(texts: &[&str], mut fewest: u32, most: usize) -> Self {
+    pub(super) fn of(texts: &[Grams], mut fewest: u32, most: usize) -> Self {
         let mut seen: HashMap<u32, u32> = HashMap::new();
         for text in texts {
-            for (hash, _) in grams(text) {
-                *seen.entry(hash).or_default() += 1;
+            for (hash, _) in &text.0 {
+                *seen.entry(*hash).or_default() += 1;
             }
         }
         while seen.values().filter(|texts| **texts >= fewest).count() > most {
@@ -50,15 +50,15 @@ impl Vocabulary {
     }
 
     /// Sublinear TF-IDF; words and letters each have length 1.
-    pub(super) fn features(&self, text: &str) -> Vec<(u32, f32)> {
+    pub(super) fn features(&self, text: &Grams) -> Vec<(u32, f32)> {
         let mut out: Vec<(u32, f32)> = Vec::new();
         let mut norms = [0.0_f32; 2];
-        for (hash, times) in grams(text) {
-            let Ok(place) = self.hashes.binary_search(&hash) else {
+        for (hash, times) in &text.0 {
+            let Ok(place) = self.hashes.binary_search(hash) else {
                 continue;
             };
-            let value = (1.0 + (times as f32).ln()) * self.idf[place];
-            norms[kind(hash)] += value * value;
+            let value = (1.0 + (*times as f32).ln()) * self.idf[place];
+            norms[kind(*hash)] += value * value;
             out.push((place as u32, value));
         }
         for (place, value) in &mut out {
@@ -74,7 +74,9 @@ fn kind(hash: u32) -> usize {
 }
 
 /// Hashes with how often each stands in the text. Sorted: a sum in another order would round to another artifact.
-fn grams(text: &str) -> Vec<(u32, u32)> {
+pub(super) struct Grams(Vec<(u32, u32)>);
+
+pub(super) fn grams(text: &str) -> Grams {
     let mut hashes: Vec<u32> = Vec::new();
     let mut add = |hash: u32| hashes.push(hash);
     let words = words(text);
@@ -93,22 +95,28 @@ fn grams(text: &str) -> Vec<(u32, u32)> {
         let padded: Vec<char> = std::iter::once(' ').chain(word.chars()).chain([' ']).collect();
         for length in SHORTEST..=LONGEST.min(padded.len()) {
             for gram in padded.windows(length) {
-                let gram: String = gram.iter().collect();
-                add(hash_of(1, &[&gram]));
+                let mut text = [0_u8; 4 * LONGEST];
+                let mut end = 0;
+                for c in gram {
+                    end += c.encode_utf8(&mut text[end..]).len();
+                }
+                add(hash_bytes(1, text[..end].iter().copied()));
             }
         }
     }
     hashes.sort_unstable();
-    hashes
-        .chunk_by(|a, b| a == b)
-        .map(|same| (same[0], same.len() as u32))
-        .collect()
+    let counted = hashes.chunk_by(|a, b| a == b);
+    Grams(counted.map(|same| (same[0], same.len() as u32)).collect())
 }
 
 /// FNV-1a, its lowest bit replaced by the kind.
 fn hash_of(kind: u32, parts: &[&str]) -> u32 {
+    hash_bytes(kind, parts.iter().flat_map(|part| part.bytes()))
+}
+
+fn hash_bytes(kind: u32, bytes: impl Iterator<Item = u8>) -> u32 {
     let mut hash: u32 = 0x811c_9dc5 ^ kind;
-    for byte in parts.iter().flat_map(|part| part.bytes()) {
+    for byte in bytes {
         hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
     hash ^= hash >> 15;

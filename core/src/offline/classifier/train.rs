@@ -1,7 +1,7 @@
 //! A linear machine for each label, trained side by side in a fixed number of passes and a fixed order, and the
 //! temperature that makes a softmax over their scores honest.
 
-use super::features::Vocabulary;
+use super::features::{Grams, Vocabulary, grams};
 use super::{Classifier, Example, Held, Weights, label_places, log_softmax};
 
 /// Passes over the examples; the dual is close to its end before.
@@ -33,14 +33,15 @@ pub(super) fn train(examples: &[Example<'_>], known: usize) -> Option<(Classifie
     if labels.len() < 2 {
         return None;
     }
-    let texts: Vec<&str> = examples.iter().map(|example| example.text).collect();
+    let texts: Vec<Grams> = examples.iter().map(|example| grams(example.text)).collect();
     let vocabulary = Vocabulary::of(&texts, if texts.len() >= MANY { 2 } else { 1 }, MOST_FEATURES);
     let rows: Vec<Row> = examples
         .iter()
+        .zip(&texts)
         .zip(&targets)
         .zip(&places)
-        .map(|((example, target), place)| Row {
-            features: vocabulary.features(example.text),
+        .map(|(((example, text), target), place)| Row {
+            features: vocabulary.features(text),
             target: *target,
             weight: example.weight,
             place: *place,
