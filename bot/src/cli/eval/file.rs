@@ -112,9 +112,14 @@ fn tickets(text: &str, part: &str, what: &str) -> Result<Vec<Ticket>, String> {
         serde_json::error::Category::Data => format!("line {first}: {what} is not a list of tickets"),
         _ => broken(&error, first - 1),
     })?;
+    // Counted on from ticket to ticket: a file of one long line would else be read once for each of them.
+    let offset = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let mut at = (offset(part), first);
     list.iter()
         .map(|raw| {
-            let line = line_of(text, raw.get());
+            let here = offset(raw.get());
+            let line = at.1 + line_at(&text[at.0..], here - at.0) - 1;
+            at = (here, line);
             let value: Value = serde_json::from_str(raw.get()).map_err(|error| broken(&error, line - 1))?;
             of_value(&value).map_err(|why| format!("line {line}: {why}"))
         })
