@@ -77,7 +77,7 @@ async fn a_waiting_run_that_is_paused_hears_of_its_decision_when_it_is_resumed()
         assert!(types(bot, "/triage pause T-1001").await.contains("paused"));
         assert!(types(bot, "/triage pause T-1001").await.contains("paused already"));
         sam_approves(bot).await;
-        bot.runners_settle().await;
+        bot.settle().await;
         bot.zendesk.has_no_replies(&ticket);
 
         bot.model.says("Done.");

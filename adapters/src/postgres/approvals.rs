@@ -234,7 +234,8 @@ pub enum Which {
     OfTicket(TicketId),
     /// All that wait for a decision, oldest first.
     Open,
-    /// Decided, not executed, and older than a few seconds: their run has moved on or ended.
+    /// Decided and not executed, and no runner will come to it: their run has moved on or ended. While a run is paused
+    /// nothing of it leaves the house.
     Unexecuted,
 }
 
@@ -257,7 +258,8 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
                OR ($3::bigint IS NOT NULL AND ticket_id = $3)
                OR ($4 AND state = 'open' AND NOT recorded)
                OR ($5 AND state IN ('approved', 'edited') AND executed_at IS NULL
-                   AND NOT EXISTS (SELECT FROM run r WHERE r.id = run_id AND r.state IN ('queued', 'running')))
+                   AND NOT EXISTS (SELECT FROM run r WHERE r.id = run_id
+                                   AND (r.state IN ('queued', 'running') OR r.paused AND r.finished_at IS NULL)))
             ORDER BY id LIMIT 1000"#,
         one,
         run,
