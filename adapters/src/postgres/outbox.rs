@@ -226,14 +226,14 @@ pub async fn end(
     if ended.is_none() {
         return Ok(false);
     }
-    if claimed.kind.is_desk() {
-        if let Some(run) = claimed.run {
-            let failed = matches!(state, EffectState::Withdrawn | EffectState::Dead);
-            if failed && claimed.kind == Kind::Reply {
-                runs::wake(tx, run).await?;
-            } else {
-                runs::complete_if_delivered(tx, run).await?;
-            }
+    if let Some(run) = claimed.run
+        && claimed.kind.is_desk()
+    {
+        let failed = matches!(state, EffectState::Withdrawn | EffectState::Dead);
+        if failed && claimed.kind == Kind::Reply {
+            runs::wake(tx, run).await?;
+        } else {
+            runs::complete_if_delivered(tx, run).await?;
         }
     }
     Ok(true)

@@ -246,12 +246,12 @@ impl World {
                     .map(|here| UnderWay { lags: true, ..here })
                     .or(self.table.take())
             }
-            5 if n % 3 == 0 => self.here = None,
+            5 if n.is_multiple_of(3) => self.here = None,
             5 => {
                 if let Some(here) = self.here.take() {
                     (last..here.after).for_each(|_| self.write_down(note()));
                     let mut text = here.text.replace('\0', "\u{fffd}");
-                    if n % 7 == 0 {
+                    if n.is_multiple_of(7) {
                         text = text.trim().to_owned();
                     }
                     self.write_down(match n % 2 {
@@ -274,9 +274,9 @@ impl World {
         let log = &mut self.logs[log];
         log.look(look);
         log.append(self.steps.clone());
-        here.or_else(|| self.table.clone())
-            .into_iter()
-            .for_each(|seen| log.writing(seen));
+        here.or_else(|| self.table.clone()).into_iter().for_each(|seen| {
+            log.writing(seen);
+        });
     }
 
     /// The reader reads on a replica and is cut off after so many events.
