@@ -61,10 +61,13 @@ impl Reins {
     }
 }
 
+/// Each run with its lease and the end of the reins that is pulled.
+type Runs = HashMap<RunId, (Lease, watch::Sender<Pull>)>;
+
 /// The runs in hand. Cheap to clone; all clones are the same hand.
 #[derive(Clone, Default)]
 pub struct Hand {
-    runs: Arc<Mutex<HashMap<RunId, (Lease, watch::Sender<Pull>)>>>,
+    runs: Arc<Mutex<Runs>>,
 }
 
 impl Hand {
@@ -99,7 +102,7 @@ impl Hand {
         }
     }
 
-    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, (Lease, watch::Sender<Pull>)>> {
+    fn runs(&self) -> MutexGuard<'_, Runs> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
