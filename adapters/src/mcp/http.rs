@@ -58,12 +58,13 @@ pub(super) fn failure(error: &(dyn Error + 'static)) -> Failure {
         if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             harmless |= error.is_connect();
         }
-        if let Some(HttpStatusError { status, .. }) = error.downcast_ref::<HttpStatusError>() {
-            broken = false;
-            harmless = *status == 429;
-            why = Some(format!("it answered HTTP {status}"));
-        }
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+            // Transparent, so it never stands in the chain by itself.
+            Some(StreamableHttpError::HttpStatus(HttpStatusError { status, .. })) => {
+                broken = false;
+                harmless = *status == 429;
+                why = Some(format!("it answered HTTP {status}"));
+            }
             Some(StreamableHttpError::AuthRequired(_)) => {
                 harmless = true;
                 why = Some(NO_TOKEN.into());
