@@ -289,10 +289,12 @@ async fn heed(
             })
         }
         Word::Stop => {
+            let mut steps: Vec<StepKind> = transcript.held().iter().map(|step| step.kind.clone()).collect();
             if let Some(text) = written {
                 let why = runs::why_stopped(&app.pool, lease.run).await?;
-                runs::append_to_stopped(&app.pool, lease, &StepKind::Partial { text, why }).await?;
+                steps.push(StepKind::Partial { text, why });
             }
+            runs::append_to_stopped(&app.pool, lease, &steps).await?;
             Ok(Left::LeaseLost)
         }
     }

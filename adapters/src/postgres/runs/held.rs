@@ -2,7 +2,6 @@
 
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::step::StepKind;
-use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
@@ -124,15 +123,21 @@ pub async fn words(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<Vec<(RunId, 
         .collect())
 }
 
-/// The last words of a run that was stopped while its model wrote: nothing else may be appended to it any more.
-pub async fn append_to_stopped(pool: &PgPool, lease: &Lease, step: &StepKind) -> sqlx::Result<()> {
+/// What a run that was stopped under its runner's hands had heard and said by then: nothing else may be appended to it any
+/// more.
+pub async fn append_to_stopped(pool: &PgPool, lease: &Lease, steps: &[StepKind]) -> sqlx::Result<()> {
+    let kinds: Vec<serde_json::Value> = steps
+        .iter()
+        .map(|step| super::log::no_nul(serde_json::to_value(step).unwrap_or_default()))
+        .collect();
     sqlx::query!(
         "INSERT INTO step (run_id, seq, kind)
-         SELECT r.id, coalesce((SELECT max(s.seq) FROM step s WHERE s.run_id = r.id), 0) + 1, $3
-           FROM run r WHERE r.id = $1 AND r.state = 'cancelled' AND r.attempt = $2",
+         SELECT r.id, coalesce((SELECT max(s.seq) FROM step s WHERE s.run_id = r.id), 0) + new.n::integer, new.kind
+           FROM run r, UNNEST($3::jsonb[]) WITH ORDINALITY AS new (kind, n)
+          WHERE r.id = $1 AND r.state = 'cancelled' AND r.attempt = $2",
         lease.run.0,
         lease.attempt,
-        Json(step) as _,
+        &kinds,
     )
     .execute(pool)
     .await?;

@@ -59,7 +59,7 @@ pub(super) fn values(steps: &[StepKind]) -> Vec<serde_json::Value> {
 }
 
 /// jsonb knows no NUL.
-fn no_nul(value: serde_json::Value) -> serde_json::Value {
+pub(super) fn no_nul(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),
