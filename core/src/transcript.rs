@@ -1,25 +1,19 @@
 //! The steps of a run, folded: what was heard, what the model said, which calls still lack an outcome.
 
 mod length;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use crate::context::{Cut, Prompted, estimate};
-use crate::history;
+use crate::context::estimate;
 use crate::id::{ArticleId, CallKey};
-use crate::model::{Answer, Call, ModelReply, Part, Turn, Usage};
+use crate::model::{Call, ModelReply, Usage};
 use crate::step::{About, Outcome, Step, StepKind};
 use crate::ticket::{Author, Comment};
 use crate::tool::plan::Plan;
-
-/// What stands between an earlier run and the one that continues it.
-const CONTINUED: &str = "The run above is over. This one continues it: what follows is new.";
-
-/// What the model is told when it has said nothing.
-const NUDGE: &str = "Your last reply was empty. Go on: call a tool, or say in one sentence what you concluded.";
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
@@ -319,104 +313,6 @@ impl Transcript {
             .iter()
             .rposition(|step| matches!(step.kind, StepKind::Booked { .. }));
         &self.steps[from.map_or(0, |at| at + 1)..]
-    }
-
-    /// The conversation as the model is shown it. Outcomes stand behind their reply whatever came in between.
-    pub fn turns(&self) -> Vec<Turn> {
-        self.told(false)
-    }
-
-    /// The same; once the run is over, a call that has no outcome will never have one.
-    fn told(&self, over: bool) -> Vec<Turn> {
-        let outcomes: BTreeMap<CallKey, &Outcome> = self.outcomes().collect();
-        let mut turns: Vec<Turn> = Vec::new();
-        let mut introduced = false;
-        let mut cut = Cut::default();
-        if let Some((at, brief, summary)) = self.latest_summary() {
-            tell(&mut turns, Prompted::parts(brief, summary));
-            introduced = true;
-            cut = at;
-        } else if let Some(earlier) = &self.earlier {
-            turns = earlier.told(true);
-            tell(&mut turns, vec![Part::Text(CONTINUED.into())]);
-        }
-        for step in self.steps.iter().filter(|step| step.seq >= cut.step) {
-            match &step.kind {
-                StepKind::Heard { brief, comments, .. } => {
-                    let skipped = if step.seq == cut.step { cut.comments } else { 0 };
-                    let comments = comments.get(skipped..).unwrap_or_default();
-                    let mut parts = Vec::new();
-                    if !introduced {
-                        parts.push(Part::Ticket((**brief).clone()));
-                        introduced = true;
-                    }
-                    parts.extend(comments.iter().map(|comment| Part::Comment {
-                        author: comment.author,
-                        author_name: comment.author_name.clone(),
-                        public: comment.public,
-                        body: comment.body.clone(),
-                    }));
-                    tell(&mut turns, parts);
-                }
-                StepKind::Instructed { text, by_name, .. } => {
-                    tell(
-                        &mut turns,
-                        vec![Part::Text(format!("Instruction by {by_name} of the team: {text}"))],
-                    );
-                }
-                StepKind::Noted { text, .. } => tell(&mut turns, vec![Part::Text(text.clone())]),
-                StepKind::Nudged => tell(&mut turns, vec![Part::Text(NUDGE.into())]),
-                StepKind::Partial { text, why } => tell(&mut turns, vec![Part::Text(partial(text, why))]),
-                StepKind::Replied { reply, .. } => {
-                    turns.push(Turn::Said((**reply).clone()));
-                    let answers: Vec<Answer> = (0..)
-                        .zip(&reply.calls)
-                        .filter_map(|(index, call)| {
-                            let outcome = match outcomes.get(&CallKey { step: step.seq, index }) {
-                                Some(outcome) => outcome,
-                                None if over => return Some(history::gap(call)),
-                                None => return None,
-                            };
-                            Some(Answer {
-                                call_id: call.id.clone(),
-                                name: call.name.clone(),
-                                text: outcome.text.clone(),
-                                failed: outcome.failed,
-                            })
-                        })
-                        .collect();
-                    if !answers.is_empty() {
-                        turns.push(Turn::Outcomes(answers));
-                    }
-                }
-                StepKind::Started { .. }
-                | StepKind::Outcome { .. }
-                | StepKind::Asked { .. }
-                | StepKind::Booked { .. }
-                | StepKind::CompactAsked { .. }
-                | StepKind::Compacted { .. }
-                | StepKind::Stumbled { .. } => {}
-            }
-        }
-        turns
-    }
-}
-
-/// What the model is told of a reply that was stopped while it was written.
-fn partial(text: &str, why: &str) -> String {
-    match text.trim() {
-        "" => format!("Your last reply was {why} before you had written anything."),
-        text => format!(
-            "Your last reply was {why} while you wrote it; none of its calls was run. Decide anew. So far you had written:\n{text}"
-        ),
-    }
-}
-
-fn tell(turns: &mut Vec<Turn>, parts: Vec<Part>) {
-    match turns.last_mut() {
-        Some(Turn::Told(told)) => told.extend(parts),
-        _ if parts.is_empty() => {}
-        _ => turns.push(Turn::Told(parts)),
     }
 }
 

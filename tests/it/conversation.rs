@@ -56,9 +56,7 @@ async fn a_comment_that_arrives_while_the_model_thinks_is_heard_before_anything_
             .await;
         bot.model.calls("reply_customer", json!({ "text": "A stale draft." }));
         bot.model.holds();
-        let app = bot.app.clone();
-        let work = tokio::spawn(async move { deskhand::worker::runner::tick(&app).await });
-        bot.model.is_thinking().await;
+        let work = bot.works_until_the_model_thinks().await;
         bot.zendesk
             .comments(&ticket, "Never mind, keep it.", by("ada@example.com"))
             .await;

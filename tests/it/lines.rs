@@ -17,6 +17,25 @@ pub(crate) async fn ada_asks(bot: &Bot) -> TicketHandle {
         .await
 }
 
+/// What the drafts of most scenarios say.
+const DRAFT: &str = "Your refund left us on Monday.";
+
+/// Ada has asked, and the model's draft waits for a decision.
+pub(crate) async fn a_reply_waits(bot: &Bot) -> TicketHandle {
+    drafts(bot, DRAFT);
+    let ticket = ada_asks(bot).await;
+    bot.settle().await;
+    ticket
+}
+
+/// The same, and sam has just approved it: nobody has worked on yet.
+pub(crate) async fn a_reply_is_approved(bot: &Bot) -> TicketHandle {
+    let ticket = a_reply_waits(bot).await;
+    bot.model.says("Done.");
+    sam_approves(bot).await;
+    ticket
+}
+
 /// Sam approves the one card that still waits.
 pub(crate) async fn sam_approves(bot: &Bot) {
     let card = bot.slack.only_open_card();

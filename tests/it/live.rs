@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use deskhand::worker::runner;
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::slack::CHANNEL;
 use deskhand_tests::{API_TOKEN, Bot, scenario};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use crate::lines::{ada_asks, drafts, sam_approves};
+use crate::lines::{a_reply_waits, ada_asks, sam_approves};
 
 #[derive(Clone, Debug, PartialEq)]
 struct Event {
@@ -119,10 +118,7 @@ async fn run_of(bot: &Bot) -> String {
 /// A runner has the run, and its model is in the middle of a reply.
 async fn is_writing(bot: &Bot, words: &str) -> JoinHandle<anyhow::Result<usize>> {
     bot.model.holds_after(words);
-    let app = bot.app.clone();
-    let work = tokio::spawn(async move { runner::tick(&app).await });
-    bot.model.is_thinking().await;
-    work
+    bot.works_until_the_model_thinks().await
 }
 
 #[tokio::test]
@@ -160,9 +156,7 @@ async fn a_reader_sees_a_reply_while_the_model_writes_it_and_then_the_rest_of_th
 #[tokio::test]
 async fn a_reader_who_reconnects_at_every_event_to_any_replica_is_told_the_same() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let run = run_of(bot).await;
         let mut stream = follow(&bot.url, &run, None).await;
         let mut early = Vec::new();
@@ -275,9 +269,7 @@ async fn the_last_words_of_a_stopped_run_come_before_its_end() {
 #[tokio::test]
 async fn a_process_that_is_about_to_end_ends_its_streams() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.slack.only_card().is_about(&ticket);
         let stream = follow(&bot.url, &run_of(bot).await, None).await;
         bot.app.followers.close();
@@ -290,9 +282,7 @@ async fn a_process_that_is_about_to_end_ends_its_streams() {
 #[tokio::test]
 async fn who_asks_for_what_is_not_there_is_told_so_in_one_sentence() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.slack.only_card().is_about(&ticket);
         let run = run_of(bot).await;
         let nobody = "0190a000-0000-7000-8000-000000000000";

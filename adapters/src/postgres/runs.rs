@@ -314,13 +314,7 @@ pub async fn instruct(
     let runs = queue(tx, &[ticket], mode, 0.0).await?;
     let run = match runs.get(&ticket) {
         Some(run) => Some(*run),
-        None => sqlx::query_scalar!(
-            "SELECT id FROM run WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
-            ticket.0
-        )
-        .fetch_optional(&mut *tx)
-        .await?
-        .map(RunId),
+        None => open_of(tx, ticket).await?,
     };
     if let (Some(run), Some(step)) = (run, instruction) {
         tell(tx, run, step).await?;
@@ -330,18 +324,23 @@ pub async fn instruct(
 
 /// Tells the open run of a ticket something, and wakes it if it waits. `None` when there is none.
 pub async fn tell_open(tx: &mut PgConnection, ticket: TicketId, step: &StepKind) -> sqlx::Result<Option<RunId>> {
-    let run = sqlx::query_scalar!(
-        "SELECT id FROM run WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
-        ticket.0
-    )
-    .fetch_optional(&mut *tx)
-    .await?
-    .map(RunId);
+    let run = open_of(tx, ticket).await?;
     if let Some(run) = run {
         tell(tx, run, step).await?;
         wake(tx, run).await?;
     }
     Ok(run)
+}
+
+/// The run of a ticket that is not over, helpers aside.
+async fn open_of(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Option<RunId>> {
+    let run = sqlx::query_scalar!(
+        "SELECT id FROM run WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
+        ticket.0
+    )
+    .fetch_optional(tx)
+    .await?;
+    Ok(run.map(RunId))
 }
 
 /// Appends a step by somebody who is not the run's runner.
@@ -350,7 +349,7 @@ async fn tell(tx: &mut PgConnection, run: RunId, step: &StepKind) -> sqlx::Resul
         "INSERT INTO step (run_id, seq, kind)
          SELECT $1, coalesce(max(seq), 0) + 1, $2 FROM step WHERE run_id = $1",
         run.0,
-        Json(step) as _,
+        log::value(step),
     )
     .execute(tx)
     .await?;

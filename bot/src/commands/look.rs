@@ -102,7 +102,11 @@ pub(super) async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<Str
             text,
             "\n• {} · {}{ending} · {}{error}",
             run.id,
-            run.state,
+            if run.paused && run.finished_at.is_none() {
+                "paused"
+            } else {
+                &run.state
+            },
             run.created_at.format("%F %H:%M UTC")
         );
         if n == 0 {

@@ -28,6 +28,9 @@ pub(super) async fn triage(
         } else {
             format!(" It waits for {}.", waits.join(", "))
         };
+        if run.paused {
+            return Ok(format!("{ticket} is paused; resume {ticket} lets it go on.{waits}"));
+        }
         return Ok(format!("{ticket} is at work: its run is {}.{waits}", run.state));
     }
     let step = instruction.map(|text| StepKind::Instructed {
@@ -45,7 +48,11 @@ pub(super) async fn triage(
     let run = runs::instruct(&mut tx, ticket, app.mode().await?, step.as_ref()).await?;
     tx.commit().await?;
     app.wake();
+    let paused = open.is_some_and(|run| run.paused);
     Ok(match (run, instruction) {
+        (Some(_), Some(_)) if paused => {
+            format!("{ticket} is paused; it hears your instruction when resume {ticket} lets it go on.")
+        }
         (None, _) => format!("{ticket} is with a person; release it first."),
         (Some(_), None) => format!("Working on {ticket}."),
         (Some(_), Some(_)) => format!("Working on {ticket} with your instruction."),

@@ -156,7 +156,6 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     }
     if let Some(plan) = &record.plan {
         runs::set_plan(&mut tx, lease.run, plan).await?;
-        outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
     }
     if let Some(triage) = &record.triage {
         tickets::set_triage(&mut tx, lease.ticket, triage).await?;
@@ -172,7 +171,21 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     for (id, why) in &record.superseded {
         approvals::supersede(&mut tx, *id, why).await?;
     }
-    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, record.steps).await? else {
+    if record.plan.is_some() {
+        outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
+    }
+    seal(app, lease, transcript, tx, record.steps).await
+}
+
+/// The last part of a commit after which the run goes on: its steps, and whoever looks on or sends is told.
+async fn seal(
+    app: &App,
+    lease: &Lease,
+    transcript: &mut Transcript,
+    mut tx: Transaction<'_, Postgres>,
+    steps: Vec<StepKind>,
+) -> anyhow::Result<Done> {
+    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, steps).await? else {
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;

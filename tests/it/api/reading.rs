@@ -4,7 +4,7 @@ use deskhand_tests::fake::by;
 use deskhand_tests::{Bot, scenario};
 use serde_json::{Value, json};
 
-use crate::lines::{ada_asks, drafts};
+use crate::lines::a_reply_waits;
 
 async fn get(bot: &Bot, path: &str) -> (u16, Value) {
     bot.api("GET", path, None).await
@@ -22,9 +22,7 @@ async fn open(bot: &Bot, path: &str) -> (u16, String) {
 #[tokio::test]
 async fn a_ticket_its_run_and_its_approval_can_be_read() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.slack.only_card().is_about(&ticket);
 
         let (status, list) = get(bot, "/api/tickets").await;
@@ -62,9 +60,7 @@ async fn a_ticket_its_run_and_its_approval_can_be_read() {
 #[tokio::test]
 async fn a_decided_approval_is_no_longer_open() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let card = bot.slack.only_card();
         bot.slack.clicks(&card, "Approve", by("sam")).await.says_nothing();
         assert_eq!(get(bot, "/api/approvals").await.1, json!({ "approvals": [] }));
@@ -108,9 +104,7 @@ async fn health_and_figures_need_no_token() {
     scenario(async |bot| {
         assert_eq!(open(bot, "/health/live").await, (200, "alive\n".to_owned()));
         assert_eq!(open(bot, "/health/ready").await, (200, "ready\n".to_owned()));
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.slack.only_card().is_about(&ticket);
         let (status, figures) = open(bot, "/metrics").await;
         assert_eq!(status, 200);

@@ -50,6 +50,20 @@ fn is_escalated_once(bot: &Bot, ticket: &TicketHandle) {
     assert_eq!(telling.count(), 1, "the team is told once: {lines:#?}");
 }
 
+async fn ada_insists(bot: &Bot, ticket: &TicketHandle) {
+    let words = "Never mind the kettle, where is my money?";
+    bot.zendesk.comments(ticket, words, by("ada@example.com")).await;
+}
+
+/// Ada has written again, and what the model drafts now waits.
+async fn a_newer_draft_waits(bot: &Bot, ticket: &TicketHandle) -> Card {
+    bot.model
+        .calls("reply_customer", json!({ "text": "Billing looks into it." }));
+    ada_insists(bot, ticket).await;
+    bot.settle().await;
+    bot.slack.cards().pop().expect("a new draft")
+}
+
 #[tokio::test]
 async fn each_of_two_parallel_calls_is_executed_as_soon_as_it_is_decided() {
     scenario(async |bot| {
@@ -122,13 +136,7 @@ async fn an_approval_decided_after_its_run_has_moved_on_is_executed_once() {
         let (ticket, reply, escalation) = a_draft_and_an_escalation_wait(bot).await;
         bot.model.says("I leave the rest to a person.");
         bot.model.says("The escalation is on its way.");
-        bot.zendesk
-            .comments(
-                &ticket,
-                "Never mind the kettle, where is my money?",
-                by("ada@example.com"),
-            )
-            .await;
+        ada_insists(bot, &ticket).await;
         bot.settle().await;
         reply.says("Withdrawn: ");
         the_model_hears(bot, "A-2 is still undecided; its decision will come as a note.");
@@ -177,17 +185,7 @@ async fn an_approval_whose_run_has_ended_is_still_executed_once() {
 async fn an_approval_decided_while_its_run_waits_for_a_newer_draft_is_executed_once() {
     scenario(async |bot| {
         let (ticket, _, escalation) = a_draft_and_an_escalation_wait(bot).await;
-        bot.model
-            .calls("reply_customer", json!({ "text": "Billing looks into it." }));
-        bot.zendesk
-            .comments(
-                &ticket,
-                "Never mind the kettle, where is my money?",
-                by("ada@example.com"),
-            )
-            .await;
-        bot.settle().await;
-        let newer = bot.slack.cards().pop().expect("a new draft");
+        let newer = a_newer_draft_waits(bot, &ticket).await;
         newer.says("Billing looks into it.");
 
         bot.slack.clicks(&escalation, "Approve", by("sam")).await.says_nothing();
@@ -210,19 +208,11 @@ async fn an_approval_decided_while_its_run_waits_for_a_newer_draft_is_executed_o
 async fn an_approval_decided_while_the_model_thinks_about_a_newer_comment_is_executed_once() {
     scenario(async |bot| {
         let (ticket, _, escalation) = a_draft_and_an_escalation_wait(bot).await;
-        bot.zendesk
-            .comments(
-                &ticket,
-                "Never mind the kettle, where is my money?",
-                by("ada@example.com"),
-            )
-            .await;
+        ada_insists(bot, &ticket).await;
         bot.model.says("I wait for the escalation.");
         bot.model.says("The escalation is on its way.");
         bot.model.holds();
-        let app = bot.app.clone();
-        let work = tokio::spawn(async move { deskhand::worker::runner::tick(&app).await });
-        bot.model.is_thinking().await;
+        let work = bot.works_until_the_model_thinks().await;
         bot.slack.clicks(&escalation, "Approve", by("sam")).await.says_nothing();
         bot.model.releases();
         work.await.expect("it works").expect("it works");
@@ -241,17 +231,7 @@ async fn an_approval_decided_while_the_model_thinks_about_a_newer_comment_is_exe
 async fn a_rejection_after_the_run_has_moved_on_is_told_as_a_note() {
     scenario(async |bot| {
         let (ticket, _, escalation) = a_draft_and_an_escalation_wait(bot).await;
-        bot.model
-            .calls("reply_customer", json!({ "text": "Billing looks into it." }));
-        bot.zendesk
-            .comments(
-                &ticket,
-                "Never mind the kettle, where is my money?",
-                by("ada@example.com"),
-            )
-            .await;
-        bot.settle().await;
-        let newer = bot.slack.cards().pop().expect("a new draft");
+        let newer = a_newer_draft_waits(bot, &ticket).await;
         bot.slack.rejects(&escalation, by("sam"), "No action is needed").await;
         bot.settle().await;
         escalation.says("Rejected by sam: No action is needed");

@@ -115,9 +115,7 @@ async fn an_instruction_while_the_model_thinks_is_heard_in_the_same_run() {
         bot.zendesk
             .opens("Where is my refund?", "I sent the kettle back.", by("ada@example.com"))
             .await;
-        let app = bot.app.clone();
-        let work = tokio::spawn(async move { deskhand::worker::runner::tick(&app).await });
-        bot.model.is_thinking().await;
+        let work = bot.works_until_the_model_thinks().await;
         let seen = bot
             .slack
             .commands("/triage T-1001 look at order 4711 as well", by("sam"), CHANNEL)

@@ -5,16 +5,12 @@ use deskhand_tests::fake::clock::seconds;
 use deskhand_tests::scenario;
 
 use super::{a_dispatcher_is_killed_after_sending, leases_run_out};
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_is_approved, ada_asks, drafts, sam_approves, states};
 
 #[tokio::test]
 async fn a_dispatcher_is_killed_while_sending_and_the_reply_is_looked_up_and_sent_once() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.runners_settle().await;
         let zendesk = bot.zendesk.clone();
         a_dispatcher_is_killed_after_sending(bot, || zendesk.updates(&ticket) == 1).await;

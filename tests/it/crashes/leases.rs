@@ -142,9 +142,7 @@ async fn a_comment_while_a_run_is_at_work_starts_no_second_one() {
     scenario(async |bot| {
         let ticket = ada_asks(bot).await;
         bot.model.holds();
-        let app = bot.app.clone();
-        let work = tokio::spawn(async move { runner::tick(&app).await });
-        bot.model.is_thinking().await;
+        let work = bot.works_until_the_model_thinks().await;
         bot.zendesk
             .comments(&ticket, "To my new account, please.", by("ada@example.com"))
             .await;

@@ -7,7 +7,7 @@ use deskhand_tests::{Bot, scenario};
 use serde_json::json;
 
 use super::leases_run_out;
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_is_approved, a_reply_waits, ada_asks, drafts, sam_approves, states};
 
 /// The model classifies the ticket, and from then on thinks for as long as it is let.
 fn classifies_and_then_thinks(bot: &Bot) {
@@ -90,11 +90,7 @@ async fn killed_while_the_model_thinks_and_nothing_happens_before_the_lease_runs
 #[tokio::test]
 async fn killed_between_decision_and_delivery_and_the_reply_arrives_once() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         // The runner has put the reply into the outbox when the process dies.
         bot.runners_settle().await;
         bot.zendesk.has_no_replies(&ticket);
@@ -111,9 +107,7 @@ async fn killed_between_decision_and_delivery_and_the_reply_arrives_once() {
 #[tokio::test]
 async fn killed_right_after_the_click_and_the_reply_arrives_once() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let card = bot.slack.only_card();
         bot.slack.clicks(&card, "Approve", by("sam")).await.says_nothing();
         bot.restarts().await;
@@ -128,9 +122,7 @@ async fn killed_right_after_the_click_and_the_reply_arrives_once() {
 #[tokio::test]
 async fn killed_after_the_reply_was_queued_and_it_is_queued_once() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         sam_approves(bot).await;
         // The approval is executed, and the runner dies while the model hears of it.
         bot.is_killed_while_the_model_thinks().await;

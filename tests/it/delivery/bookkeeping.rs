@@ -3,7 +3,7 @@
 use deskhand_tests::scenario;
 use serde_json::json;
 
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_waits, ada_asks, sam_approves, states};
 
 #[tokio::test]
 async fn priority_tags_group_and_note_are_one_update() {
@@ -18,9 +18,7 @@ async fn priority_tags_group_and_note_are_one_update() {
         bot.model.calls("route_ticket", json!({ "team": "Billing" }));
         bot.model
             .calls("add_note", json!({ "text": "She is a customer since 2019." }));
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
 
         assert_eq!(bot.zendesk.updates(&ticket), 1);
         assert_eq!(bot.zendesk.priority(&ticket).as_deref(), Some("high"));

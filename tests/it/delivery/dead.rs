@@ -5,14 +5,12 @@ use deskhand_core::id::EffectId;
 use deskhand_tests::fake::clock::hours;
 use deskhand_tests::scenario;
 
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_waits, ada_asks, drafts, sam_approves, states};
 
 #[tokio::test]
 async fn a_dead_letter_is_shown_with_its_reason_and_redrive_sends_it() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.model.says("She has her answer.");
         bot.model.says("A person must reach her.");
         sam_approves(bot).await;

@@ -4,7 +4,7 @@ use deskhand_tests::fake::by;
 use deskhand_tests::fake::clock::{hours, minutes, seconds};
 use deskhand_tests::scenario;
 
-use crate::lines::{ada_asks, drafts, sam_approves};
+use crate::lines::{a_reply_waits, ada_asks, drafts, sam_approves};
 
 #[tokio::test]
 async fn slack_says_slow_down_and_we_do_on_every_replica() {
@@ -112,9 +112,7 @@ async fn slack_is_down_and_the_card_is_shown_once_it_is_back() {
 #[tokio::test]
 async fn slack_is_down_and_zendesk_gets_its_reply_all_the_same() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let card = bot.slack.only_card();
         bot.model.says("Done.");
         sam_approves(bot).await;

@@ -6,7 +6,7 @@ use deskhand_tests::fake::zendesk::TicketHandle;
 use deskhand_tests::{Bot, scenario};
 use serde_json::json;
 
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_is_approved, ada_asks, drafts, sam_approves, states};
 
 /// The bot's updates of the ticket, as it asked for them.
 fn puts(bot: &Bot, ticket: &TicketHandle) -> usize {
@@ -19,11 +19,7 @@ fn puts(bot: &Bot, ticket: &TicketHandle) -> usize {
 #[tokio::test]
 async fn a_time_out_after_the_reply_arrived_does_not_send_it_twice() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.times_out_after_applying_next_write();
         bot.runners_settle().await;
         dispatcher::tick(&bot.app).await.expect("the dispatcher ticks");
@@ -44,11 +40,7 @@ async fn a_time_out_after_the_reply_arrived_does_not_send_it_twice() {
 #[tokio::test]
 async fn a_time_out_before_the_reply_arrived_sends_it_again() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.times_out_before_applying_next_write();
         bot.runners_settle().await;
         dispatcher::tick(&bot.app).await.expect("the dispatcher ticks");

@@ -6,16 +6,12 @@ use deskhand_tests::fake::clock::{hours, minutes, seconds};
 use deskhand_tests::fake::zendesk::Hook;
 use deskhand_tests::scenario;
 
-use crate::lines::{ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_is_approved, ada_asks, drafts, sam_approves, states};
 
 #[tokio::test]
 async fn zendesk_is_down_and_the_reply_arrives_once_it_is_back() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.is_down(true);
         for _ in 0..6 {
             bot.settle().await;
@@ -41,11 +37,7 @@ async fn zendesk_is_down_and_the_reply_arrives_once_it_is_back() {
 #[tokio::test]
 async fn zendesk_breaks_every_connection_and_the_reply_arrives_once_it_is_back() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.resets_connections(true);
         bot.settle().await;
         bot.zendesk.resets_connections(false);
@@ -120,11 +112,7 @@ async fn zendesk_says_slow_down_while_a_ticket_is_read_and_nobody_comes_too_earl
 #[tokio::test]
 async fn a_conflict_is_judged_anew_and_the_reply_arrives_once() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.conflicts_next(2);
         bot.settle().await;
 
@@ -145,11 +133,7 @@ async fn a_conflict_is_judged_anew_and_the_reply_arrives_once() {
 #[tokio::test]
 async fn a_ticket_that_keeps_changing_is_put_off_and_what_was_said_meanwhile_is_heard() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.zendesk.conflicts_next(3);
         bot.runners_settle().await;
         dispatcher::tick(&bot.app).await.expect("the dispatcher ticks");

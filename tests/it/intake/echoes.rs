@@ -5,7 +5,7 @@ use deskhand_tests::scenario;
 use serde_json::json;
 
 use super::triggers::{BY_HAND, OURS};
-use crate::lines::{ada_asks, comments, drafts, runs, sam_approves, states};
+use crate::lines::{a_reply_is_approved, ada_asks, comments, drafts, runs, sam_approves, states};
 
 #[tokio::test]
 async fn the_bots_own_reply_coming_back_changes_nothing() {
@@ -46,11 +46,7 @@ async fn a_template_that_does_not_say_who_costs_a_look_and_no_request() {
     scenario(async |bot| {
         bot.zendesk.subscribes(Hook::Trigger);
         bot.zendesk.uses_trigger_template(BY_HAND);
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.settle().await;
 
         bot.zendesk.has_reply(&ticket, "Your refund left us on Monday.");
@@ -85,11 +81,7 @@ async fn we_know_our_own_words_although_zendesk_was_down_when_we_started() {
         bot.restarts().await;
         bot.zendesk.is_down(false);
         bot.zendesk.echoes_before_answering(true);
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.settle().await;
 
         bot.zendesk.has_reply(&ticket, "Your refund left us on Monday.");

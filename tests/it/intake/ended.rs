@@ -5,7 +5,7 @@ use deskhand_tests::fake::zendesk::Hook;
 use deskhand_tests::scenario;
 
 use super::triggers::OURS;
-use crate::lines::{ada_asks, comments, drafts, runs, sam_approves, states};
+use crate::lines::{a_reply_is_approved, a_reply_waits, ada_asks, comments, drafts, runs, sam_approves, states};
 
 #[tokio::test]
 async fn a_merged_ticket_withdraws_its_draft_and_becomes_another_name_of_its_target() {
@@ -101,9 +101,7 @@ async fn a_ticket_merged_while_its_reply_was_on_its_way_gets_no_reply() {
 #[tokio::test]
 async fn a_ticket_closed_at_the_desk_withdraws_its_draft() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.model.says("Nothing is left to do.");
         bot.zendesk.closes(&ticket).await;
         bot.settle().await;
@@ -120,9 +118,7 @@ async fn a_ticket_closed_at_the_desk_withdraws_its_draft() {
 #[tokio::test]
 async fn a_closed_ticket_takes_no_reply_and_its_header_says_why() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         // Nobody tells us.
         bot.zendesk.subscribes(Hook::Neither);
         bot.zendesk.closes(&ticket).await;
@@ -145,9 +141,7 @@ async fn a_closed_ticket_takes_no_reply_and_its_header_says_why() {
 #[tokio::test]
 async fn solved_elsewhere_withdraws_the_draft_and_a_late_click_is_told_so() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let card = bot.slack.only_card();
         bot.model.says("Somebody solved it.");
         bot.zendesk.solves(&ticket).await;
@@ -165,9 +159,7 @@ async fn solved_elsewhere_withdraws_the_draft_and_a_late_click_is_told_so() {
 #[tokio::test]
 async fn a_ticket_solved_without_our_knowing_gets_no_reply() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         bot.zendesk.subscribes(Hook::Neither);
         bot.zendesk.solves(&ticket).await;
         bot.model.says("She has her answer.");
@@ -190,11 +182,7 @@ async fn a_ticket_solved_without_our_knowing_gets_no_reply() {
 #[tokio::test]
 async fn a_comment_on_a_solved_ticket_opens_it_again() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
-        bot.model.says("Done.");
-        sam_approves(bot).await;
+        let ticket = a_reply_is_approved(bot).await;
         bot.settle().await;
         bot.zendesk.has_reply(&ticket, "Your refund left us on Monday.");
         bot.zendesk.solves(&ticket).await;

@@ -3,7 +3,7 @@
 use deskhand_tests::fake::by;
 use deskhand_tests::scenario;
 
-use crate::lines::{ada_asks, comments, drafts, runs};
+use crate::lines::{a_reply_waits, ada_asks, comments, drafts, runs};
 
 #[tokio::test]
 async fn same_webhook_twice_is_one_run() {
@@ -44,9 +44,7 @@ async fn the_same_webhook_under_another_id_asks_nothing_anew() {
 #[tokio::test]
 async fn two_deliveries_of_one_comment_are_one_comment() {
     scenario(async |bot| {
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let stale = bot.slack.only_card();
 
         drafts(bot, "Yes, to the new account.");

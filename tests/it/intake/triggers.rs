@@ -4,7 +4,7 @@ use deskhand_tests::fake::by;
 use deskhand_tests::fake::zendesk::Hook;
 use deskhand_tests::scenario;
 
-use crate::lines::{ada_asks, comments, drafts, runs, sam_approves, states};
+use crate::lines::{a_reply_waits, ada_asks, comments, drafts, runs, sam_approves, states};
 
 /// The template that deploy/ has for Zendesk's administrators.
 pub(super) const OURS: &str = include_str!("../../../deploy/zendesk/trigger.json");
@@ -92,9 +92,7 @@ async fn a_trigger_and_a_subscription_at_once_make_one_comment_of_each() {
     scenario(async |bot| {
         bot.zendesk.subscribes(Hook::Both);
         bot.zendesk.uses_trigger_template(OURS);
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let stale = bot.slack.only_card();
         drafts(bot, "To the new account, on Monday.");
         bot.zendesk
@@ -121,9 +119,7 @@ async fn a_comment_that_only_a_trigger_told_of_withdraws_the_open_draft() {
     scenario(async |bot| {
         bot.zendesk.subscribes(Hook::Trigger);
         bot.zendesk.uses_trigger_template(OURS);
-        drafts(bot, "Your refund left us on Monday.");
-        let ticket = ada_asks(bot).await;
-        bot.settle().await;
+        let ticket = a_reply_waits(bot).await;
         let stale = bot.slack.only_card();
 
         drafts(bot, "Then all is well.");

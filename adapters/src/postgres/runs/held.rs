@@ -126,10 +126,6 @@ pub async fn words(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<Vec<(RunId, 
 /// What a run that was stopped under its runner's hands had heard and said by then: nothing else may be appended to it any
 /// more.
 pub async fn append_to_stopped(pool: &PgPool, lease: &Lease, steps: &[StepKind]) -> sqlx::Result<()> {
-    let kinds: Vec<serde_json::Value> = steps
-        .iter()
-        .map(|step| super::log::no_nul(serde_json::to_value(step).unwrap_or_default()))
-        .collect();
     sqlx::query!(
         "INSERT INTO step (run_id, seq, kind)
          SELECT r.id, coalesce((SELECT max(s.seq) FROM step s WHERE s.run_id = r.id), 0) + new.n::integer, new.kind
@@ -137,7 +133,7 @@ pub async fn append_to_stopped(pool: &PgPool, lease: &Lease, steps: &[StepKind])
           WHERE r.id = $1 AND r.state = 'cancelled' AND r.attempt = $2",
         lease.run.0,
         lease.attempt,
-        &kinds,
+        &super::log::values(steps),
     )
     .execute(pool)
     .await?;

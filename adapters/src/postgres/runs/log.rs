@@ -54,12 +54,15 @@ pub async fn append(
 }
 
 pub(super) fn values(steps: &[StepKind]) -> Vec<serde_json::Value> {
-    let values = steps.iter().map(|step| serde_json::to_value(step).unwrap_or_default());
-    values.map(no_nul).collect()
+    steps.iter().map(value).collect()
+}
+
+pub(super) fn value(step: &StepKind) -> serde_json::Value {
+    no_nul(serde_json::to_value(step).unwrap_or_default())
 }
 
 /// jsonb knows no NUL.
-pub(super) fn no_nul(value: serde_json::Value) -> serde_json::Value {
+fn no_nul(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
         Value::String(text) if text.contains('\0') => Value::String(text.replace('\0', "\u{fffd}")),

@@ -11,6 +11,8 @@ pub struct Shown {
     pub id: Uuid,
     pub ticket_id: i64,
     pub state: String,
+    /// A person holds it.
+    pub paused: bool,
     pub ending: Option<String>,
     pub mode: String,
     pub attempt: i32,
@@ -22,7 +24,7 @@ pub struct Shown {
 pub async fn get(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Option<Shown>> {
     sqlx::query_as!(
         Shown,
-        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run WHERE id = $1",
+        "SELECT id, ticket_id, state, paused, ending, mode, attempt, error, created_at, finished_at FROM run WHERE id = $1",
         run.0
     )
     .fetch_optional(db)
@@ -33,7 +35,7 @@ pub async fn get(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Option<Sho
 pub async fn of_ticket(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<Shown>> {
     sqlx::query_as!(
         Shown,
-        "SELECT id, ticket_id, state, ending, mode, attempt, error, created_at, finished_at FROM run
+        "SELECT id, ticket_id, state, paused, ending, mode, attempt, error, created_at, finished_at FROM run
           WHERE ticket_id = $1 ORDER BY created_at DESC, id DESC LIMIT 50",
         ticket.0
     )

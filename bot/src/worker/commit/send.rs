@@ -15,7 +15,7 @@ use deskhand_core::transcript::Transcript;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::{Done, begin, card, header, lost_or_moved, open, write_down};
+use super::{Done, begin, card, header, open, seal};
 use crate::app::App;
 
 /// Writes down that a call of a tool outside begins, and executes its approval: from here on it is not made twice.
@@ -38,16 +38,9 @@ pub async fn start(
     {
         return Ok(Done::Moved);
     }
-    let begun = vec![StepKind::Started { call: starting.call }];
-    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, begun).await? else {
-        return lost_or_moved(app, lease).await;
-    };
     outbox::refresh_header(&mut tx, lease.ticket).await?;
-    tx.commit().await?;
-    transcript.written(appended);
-    app.live.stir(lease.run);
-    app.effects_ready.notify_one();
-    Ok(Done::Yes)
+    let begun = vec![StepKind::Started { call: starting.call }];
+    seal(app, lease, transcript, tx, begun).await
 }
 
 fn digest_of(facts: &Facts, id: ApprovalId) -> &str {
@@ -70,14 +63,7 @@ pub async fn send(
     if !put_out(app, &mut tx, lease, transcript, facts, &sending, ground.assignee).await? {
         return Ok(Done::Moved);
     }
-    let Ok(appended) = write_down(app, &mut *tx, lease, transcript, vec![sending.told]).await? else {
-        return lost_or_moved(app, lease).await;
-    };
-    tx.commit().await?;
-    transcript.written(appended);
-    app.live.stir(lease.run);
-    app.effects_ready.notify_one();
-    Ok(Done::Yes)
+    seal(app, lease, transcript, tx, vec![sending.told]).await
 }
 
 /// The part of a sending that has nothing to do with a lease: also used for approvals whose run has moved on or ended.
