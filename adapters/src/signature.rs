@@ -21,7 +21,7 @@ pub use basic::basic;
 pub use mailgun::mailgun;
 pub use sendgrid::sendgrid;
 pub use slack::slack;
-pub use sns::{sns, sns_certificate_url};
+pub use sns::{sns, sns_certificate_url, sns_path};
 pub use zendesk::{TEST_SECRET, ZendeskPolicy, zendesk};
 
 /// Why a delivery was not taken for genuine. None of the sentences holds a secret or a signature.

@@ -3,18 +3,19 @@
 //! Quotes become lines with `>`, so that the splitting of replies sees them. Links keep their target where it tells more
 //! than their text. Scripts, styles, and comments are gone. It is text for reading, not for showing as HTML.
 
+use std::rc::Rc;
+
 use htmd::HtmlToMarkdown;
 
-/// Deeper nesting, or more of it, is no letter: it is flattened by a scanner that needs no stack.
+/// Deeper nesting, or more of it, is no letter: it is flattened by a scanner that needs no stack. Parsing costs the square of
+/// the depth, so the size is bounded as well.
 const DEEPEST: usize = 150;
-const LARGEST: usize = 2 * 1024 * 1024;
+const LARGEST: usize = 512 * 1024;
+/// The longest words and the longest target of a link that is taken for one.
+const LINK: (usize, usize) = (2000, 4000);
 
 pub fn to_text(html: &str) -> String {
-    let text = if html.len() <= LARGEST && depth(html) <= DEEPEST {
-        converted(html)
-    } else {
-        None
-    };
+    let text = (html.len() <= LARGEST).then(|| converted(html)).flatten();
     let text = text.unwrap_or_else(|| mail_parser::decoders::html::html_to_text(html));
     without_gaps(&text)
 }
@@ -23,29 +24,16 @@ fn converted(html: &str) -> Option<String> {
     let converter = HtmlToMarkdown::builder()
         .skip_tags(vec!["script", "style", "head", "title", "noscript", "template", "img"])
         .build();
-    converter.convert(html).ok().map(|markdown| plain(&markdown))
-}
-
-/// How deep elements may be nested at most, counted without knowing which of them close themselves.
-fn depth(html: &str) -> usize {
-    const VOID: [&str; 8] = ["br", "hr", "img", "meta", "link", "input", "col", "wbr"];
-    let (mut depth, mut deepest) = (0_usize, 0);
-    for tag in html.split('<').skip(1) {
-        if tag.starts_with('/') {
-            depth = depth.saturating_sub(1);
-        } else if tag.starts_with(|c: char| c.is_ascii_alphabetic()) {
-            let name: String = tag
-                .chars()
-                .take_while(char::is_ascii_alphanumeric)
-                .collect::<String>()
-                .to_ascii_lowercase();
-            if !VOID.contains(&name.as_str()) && name != "p" && name != "o" {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
+    let tree = converter.html_to_tree(html).ok()?;
+    // The converter calls itself for each level, so the depth is measured on the tree that it would walk.
+    let mut open = vec![(Rc::clone(&tree), 0)];
+    while let Some((node, depth)) = open.pop() {
+        if depth > DEEPEST {
+            return None;
         }
+        open.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
     }
-    deepest
+    Some(plain(&converter.tree_to_markdown(&tree)))
 }
 
 /// Markdown's escapes and emphasis taken back: nobody renders this.
@@ -67,19 +55,24 @@ fn plain(markdown: &str) -> String {
     links(&out)
 }
 
+/// The first bytes of a text, up to a character's end: what is looked for further on would cost the square of its length.
+fn up_to(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
 /// `[text](target)` to `text <target>`, or to the one of both that says it all.
 fn links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(open) = rest.find('[') {
-        let link = rest[open..]
+        let link = up_to(&rest[open..], LINK.0)
             .find("](")
-            .filter(|middle| *middle < 2000 && !rest[open + 1..open + middle].contains('['));
+            .filter(|middle| !rest[open + 1..open + middle].contains('['));
         let parts = link.and_then(|middle| {
-            let target = &rest[open + middle + 2..];
+            let target = up_to(&rest[open + middle + 2..], LINK.1);
             let close = target
                 .find(')')
-                .filter(|close| *close < 4000 && !target[..*close].contains(char::is_whitespace))?;
+                .filter(|close| !target[..*close].contains(char::is_whitespace))?;
             Some((
                 &rest[open + 1..open + middle],
                 &target[..close],
@@ -161,6 +154,10 @@ mod tests {
         let text = to_text(&format!("{}deep{}", "<div>".repeat(200_000), "</div>".repeat(200_000)));
         assert!(text.contains("deep"));
         assert!(to_text(&"<".repeat(3_000_000)).len() < 4_000_000);
-        assert!(to_text(&"[a](".repeat(20_000)).len() < 1_000_000);
+        assert!(to_text(&"[a](".repeat(120_000)).len() < 1_000_000);
+        assert!(to_text(&"[".repeat(500_000)).len() < 1_000_000);
+        // Depth that does not show in the tags alone.
+        assert!(to_text(&format!("{}deep", "<o>".repeat(100_000))).contains("deep"));
+        assert!(to_text(&format!("{}deep", "<div></x>".repeat(50_000))).contains("deep"));
     }
 }

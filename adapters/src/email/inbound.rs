@@ -62,7 +62,6 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
         quote::split(&mail.text)
     };
     let from = author(mail, ours);
-    let from_us = ours.addresses.contains(&from.address);
     let own_id = if mail.message_id.is_empty() {
         content_id(mail)
     } else {
@@ -103,7 +102,8 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
         }),
         comments: vec![NewComment {
             outside_id: Some(own_id.clone()),
-            author: if from_us { Author::Bot } else { Author::Requester },
+            // Anybody can write our address there: it makes a mail automatic, and never one of ours.
+            author: Author::Requester,
             author_name: if from.name.is_empty() {
                 from.address.clone()
             } else {
@@ -112,7 +112,7 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
             public: true,
             body: split.words(),
             created_at: mail.date,
-            marker: mail.header(OUR_HEADER).map(str::to_owned).filter(|_| from_us),
+            marker: None,
         }],
         automatic: automatic.kind.is_automatic(),
         updated_at: mail.date,

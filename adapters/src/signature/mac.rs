@@ -22,7 +22,8 @@ pub(super) fn sha256(secret: &str, parts: &[&[u8]]) -> Result<[u8; 32], Refused>
     Ok(mac.finalize().into_bytes().into())
 }
 
-/// A timestamp in seconds is within the window around the clock, where there is one.
+/// A timestamp in seconds is within the window around the clock, where there is one. Digits only: no sign, no blanks, no
+/// fraction. Twelve digits reach past the year 30000 and cannot overflow.
 pub(super) fn fresh(timestamp: &str, now: DateTime<Utc>, window: Option<Duration>) -> Result<(), Refused> {
     if timestamp.is_empty() || timestamp.len() > 12 || !timestamp.bytes().all(|b| b.is_ascii_digit()) {
         return Err(Refused::NotATime);

@@ -25,7 +25,9 @@ fn text<'v>(value: &'v Value, key: &str) -> &'v str {
 
 fn check(file: &str, verify: impl Fn(&Value, &Value) -> bool) {
     let Some(vectors) = vectors(file) else { return };
-    for case in vectors["cases"].as_array().expect("cases") {
+    let cases = vectors["cases"].as_array().expect("cases");
+    assert!(!cases.is_empty());
+    for case in cases {
         let accepted = verify(case, &vectors);
         assert_eq!(
             accepted,
@@ -86,9 +88,41 @@ fn postmarks_vectors_come_out_as_expected() {
 fn the_vectors_of_sns_come_out_as_expected() {
     check("aws_sns_signature.json", |case, vectors| {
         let body = case["body"].to_string();
+        let topic = text(&vectors["cases"][0]["body"], "TopicArn");
         sns_certificate_url(body.as_bytes()).is_ok()
-            && sns(body.as_bytes(), text(vectors, "test_certificate_pem"), "").is_ok()
+            && sns(body.as_bytes(), text(vectors, "test_certificate_pem"), topic).is_ok()
     });
+}
+
+#[test]
+fn a_signature_of_our_own_fits_and_one_changed_byte_does_not() {
+    let now = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
+    let token = "a-token-of-fifty-characters-or-so-0123456789abcdef";
+    let signature = "734d8cad37f2cfa5df85020fc25dbdfaad673313c7f9e5dfc3839ab2dec38733";
+    assert!(mailgun("key-of-the-check", "1800000000", token, signature, now, None).is_ok());
+    assert!(mailgun("key-of-the-check", "1800000001", token, signature, now, None).is_err());
+    assert!(mailgun("another-key", "1800000000", token, signature, now, None).is_err());
+
+    assert!(basic("mail", "sesame", Some("Basic bWFpbDpzZXNhbWU=")).is_ok());
+    assert!(basic("mail", "Sesame", Some("Basic bWFpbDpzZXNhbWU=")).is_err());
+
+    let key = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEF2SGGb9PrrrOgLtFZY28fFp5znWpg186n7NZ58BQKwzTzRTDnOV+RKEgeapqkQ7DN1B03Lp91\
+               MAqbQO2PnOVhQ==";
+    let signature =
+        Some("MEYCIQDbHnrPisS/vNMTCf42786xy0hE+O77K6noijVFqwp+OQIhAI+12hx0CPalQKaRmsiAW8vX4jw3E+oOwVh9WqDIGCzS");
+    let body = br#"{"from":"ada@example.com"}"#;
+    assert!(sendgrid(key, Some("1800000000"), signature, body, now, None).is_ok());
+    assert!(
+        sendgrid(
+            key,
+            Some("1800000000"),
+            signature,
+            br#"{"from":"eve@example.com"}"#,
+            now,
+            None
+        )
+        .is_err()
+    );
 }
 
 #[test]
@@ -105,5 +139,6 @@ fn nothing_fits_an_empty_secret_a_stale_time_or_another_topic() {
     let pem = text(&vectors, "test_certificate_pem");
     assert!(sns(body.as_bytes(), pem, topic).is_ok());
     assert!(sns(body.as_bytes(), pem, "arn:aws:sns:us-east-1:1:other").is_err());
+    assert!(sns(body.as_bytes(), pem, "").is_err(), "no topic is expected");
     assert!(sns(body.as_bytes(), "", topic).is_err());
 }

@@ -19,36 +19,37 @@ use super::Refused;
 pub fn sns_certificate_url(body: &[u8]) -> Result<String, Refused> {
     let json: Value = serde_json::from_slice(body).map_err(|_| Refused::UnknownForm)?;
     let url = json["SigningCertURL"].as_str().ok_or(Refused::NoSignature)?;
-    if is_of_sns(url) {
+    let id = sns_path(url)
+        .and_then(|path| path.strip_prefix("SimpleNotificationService-"))
+        .and_then(|rest| rest.strip_suffix(".pem"));
+    if id.is_some_and(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_alphanumeric())) {
         Ok(url.to_owned())
     } else {
         Err(Refused::ForeignCertificate)
     }
 }
 
-/// `https://sns.<region>.amazonaws.com[.cn]/SimpleNotificationService-<32 letters or digits>.pem`, letter by letter.
-fn is_of_sns(url: &str) -> bool {
-    let Some((host, path)) = url.strip_prefix("https://").and_then(|rest| rest.split_once('/')) else {
-        return false;
-    };
-    let inner = host.strip_prefix("sns.");
-    let region = inner.and_then(|rest| {
-        rest.strip_suffix(".amazonaws.com")
-            .or_else(|| rest.strip_suffix(".amazonaws.com.cn"))
-    });
-    let id = path
-        .strip_prefix("SimpleNotificationService-")
-        .and_then(|rest| rest.strip_suffix(".pem"));
-    let regional = |text: &str| text.len() >= 3 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    region.is_some_and(regional) && id.is_some_and(|id| id.len() == 32 && id.bytes().all(|b| b.is_ascii_alphanumeric()))
+/// What follows the host in an address of SNS, `https://sns.<region>.amazonaws.com[.cn]/…`, letter by letter; `None` for
+/// every other address.
+pub fn sns_path(url: &str) -> Option<&str> {
+    let (host, path) = url.strip_prefix("https://")?.split_once('/')?;
+    let rest = host.strip_prefix("sns.")?;
+    let region = rest
+        .strip_suffix(".amazonaws.com")
+        .or_else(|| rest.strip_suffix(".amazonaws.com.cn"))?;
+    let is_region = region.len() >= 3 && region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    is_region.then_some(path)
 }
 
-/// `certificate` is the PEM behind [`sns_certificate_url`]; `topic` is the topic that is expected, or empty for any. Anybody
-/// may have a topic: without a check of it, anybody could send us signed mail.
+/// `certificate` is the PEM behind [`sns_certificate_url`]; `topic` is the topic that is expected. Anybody may have a topic,
+/// so without one that is expected nothing is accepted.
 pub fn sns(body: &[u8], certificate: &str, topic: &str) -> Result<(), Refused> {
     sns_certificate_url(body)?;
     let json: Value = serde_json::from_slice(body).map_err(|_| Refused::UnknownForm)?;
-    if !topic.is_empty() && json["TopicArn"].as_str() != Some(topic) {
+    if topic.is_empty() {
+        return Err(Refused::NoSecret);
+    }
+    if json["TopicArn"].as_str() != Some(topic) {
         return Err(Refused::ForeignTopic);
     }
     let signature = json["Signature"]

@@ -50,7 +50,7 @@ fn close(out: &mut String, open: &mut Option<(String, Vec<u8>)>) {
 /// `=?charset?B?…?=` at the start: its charset, its bytes, and what follows.
 fn encoded(word: &[u8]) -> Option<(String, Vec<u8>, &[u8])> {
     let inner = &word[2..];
-    let label_ends = find(inner, b"?").filter(|end| *end > 0 && *end < 60)?;
+    let label_ends = find(&inner[..inner.len().min(60)], b"?").filter(|end| *end > 0)?;
     let label = std::str::from_utf8(&inner[..label_ends]).ok()?;
     // RFC 2231 allows a language behind the charset.
     let label = label.split('*').next().unwrap_or(label).to_owned();
@@ -59,7 +59,7 @@ fn encoded(word: &[u8]) -> Option<(String, Vec<u8>, &[u8])> {
         return None;
     }
     let text = &inner[label_ends + 3..];
-    let ends = find(text, b"?=").filter(|end| *end < 4000)?;
+    let ends = find(&text[..text.len().min(4000)], b"?=")?;
     let bytes = match kind {
         b'B' | b'b' => base64_decode(&text[..ends])?,
         b'Q' | b'q' => quoted(&text[..ends]),

@@ -52,7 +52,9 @@ pub fn sendgrid(content_type: &str, body: &[u8]) -> Result<Received, MapError> {
     let id = if mail.message_id.is_empty() {
         digest(body)
     } else {
-        digest(mail.message_id.as_bytes())
+        // With the sender: whoever repeats somebody's id must not have the other mail taken for a repeat.
+        let from = envelope["from"].as_str().unwrap_or_default();
+        digest(format!("{}\n{from}", mail.message_id).as_bytes())
     };
     let mut received = received(
         format!("sendgrid:{id}"),

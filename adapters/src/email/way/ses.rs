@@ -7,8 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::email::parse::parse;
+use crate::signature::sns_path;
 
-use super::{MapError, Received, received};
+use super::{MapError, Received, digest, received};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SesNotice {
@@ -29,13 +30,7 @@ pub fn ses(body: &[u8]) -> Result<SesNotice, MapError> {
     match outer["Type"].as_str().unwrap_or_default() {
         "SubscriptionConfirmation" => {
             let url = outer["SubscribeURL"].as_str().unwrap_or_default();
-            let host = url
-                .strip_prefix("https://")
-                .and_then(|rest| rest.split('/').next())
-                .unwrap_or_default();
-            let theirs =
-                host.starts_with("sns.") && (host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn"));
-            if theirs {
+            if sns_path(url).is_some() {
                 return Ok(SesNotice::Confirm { url: url.to_owned() });
             }
             return Err(MapError::new("The address for confirming is not one of SNS."));
@@ -76,7 +71,8 @@ pub fn ses(body: &[u8]) -> Result<SesNotice, MapError> {
         .filter_map(Value::as_str)
         .map(str::to_lowercase)
         .collect();
-    let delivery = format!("ses:{}", text(&inner["mail"]["messageId"]));
+    let id = inner["mail"]["messageId"].as_str().filter(|id| !id.is_empty());
+    let delivery = format!("ses:{}", id.map_or_else(|| digest(&raw), str::to_owned));
     let mut received = received(delivery, parse(&raw), text(&inner["mail"]["source"]), to);
     for (key, why) in [
         ("spamVerdict", "SES takes this mail for spam."),

@@ -134,4 +134,8 @@ fn what_is_no_mail_is_said_and_never_panics() {
         ses(b"{\"Type\":\"SubscriptionConfirmation\",\"SubscribeURL\":\"https://sns.amazonaws.com.evil.example/x\"}")
             .is_err()
     );
+    assert!(
+        ses(b"{\"Type\":\"SubscriptionConfirmation\",\"SubscribeURL\":\"https://sns.evil.example?x.amazonaws.com/\"}")
+            .is_err()
+    );
 }

@@ -192,13 +192,14 @@ fn opens_attributed(lines: &[&Line<'_>], start: usize, end: usize) -> bool {
 /// (a pasted log, a shell's prompt).
 fn weigh(lines: &[&Line<'_>], runs: &[Run], answers: &[bool], kinds: &mut [Kind]) {
     let between = answers.iter().skip(1).filter(|answer| **answer).count();
+    let first = answers.iter().position(|answer| *answer);
     let mut attributed = false;
     for (index, run) in runs.iter().enumerate() {
         attributed |= run.attributed;
         let answered = answers[index + 1];
         let quoted = &lines[run.quote..run.end];
         let size = quoted.iter().filter(|line| !line.blank).count();
-        let below_everything = size > CONTEXT && between == 1 && !answers[..=index].contains(&true);
+        let below_everything = size > CONTEXT && between == 1 && first.is_none_or(|at| at > index);
         kinds[run.start..run.end].fill(Kind::Quoted);
         if answered && attributed {
             if between >= 2 {
