@@ -1,5 +1,5 @@
 //! A tool server as a child process: started with little of our environment, watched for what it says besides MCP, and
-//! ended together with whatever it started.
+//! ended with its process group. What outlives its own leader in that group is not followed.
 
 use std::pin::Pin;
 use std::process::{ExitStatus, Stdio};
@@ -22,7 +22,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Characters kept of a line that it wrote.
 const LINE: usize = 160;
 
-/// A running server. Dropping it ends it and what it started.
+/// A running server. Dropping it asks it to end, and what it started.
 pub(super) struct Process {
     child: Child,
     heard: Arc<Heard>,

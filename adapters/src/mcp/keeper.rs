@@ -47,12 +47,18 @@ pub(super) async fn keep(shared: Arc<Shared>, which: usize) {
     let name = &kept.settings.name;
     let mut failures = 0;
     loop {
-        let begun = Instant::now();
+        let mut there = None;
         let why = match open(kept).await {
-            Ok((running, process)) => hold(&shared, kept, running, process).await,
+            Ok((running, process)) => {
+                there = Some(Instant::now());
+                hold(&shared, kept, running, process).await
+            }
             Err(why) => why,
         };
-        failures = if begun.elapsed() > STEADY { 1 } else { failures + 1 };
+        failures = match there {
+            Some(since) if since.elapsed() > STEADY => 1,
+            Some(_) | None => failures + 1,
+        };
         // A server that is down for a day is one line in the log, as long as it is down for the same reason.
         if kept.standing.borrow().error.as_deref() != Some(&why) {
             tracing::warn!(server = %name, %why, "a tool server is down; it is tried again");
@@ -145,9 +151,15 @@ async fn hold(shared: &Shared, kept: &Kept, running: Running, process: Option<Pr
 fn connected(shared: &Shared, kept: &Kept, link: &Link, tools: &[Value]) {
     let (tools, remarks) = listed::judge(&kept.settings, tools);
     let name = &kept.settings.name;
-    tracing::info!(server = %name, tools = tools.len(), "a tool server is connected");
-    for remark in &remarks {
-        tracing::warn!(server = %name, "a tool server's list: {remark}");
+    let before = kept.standing.borrow().state;
+    if before != ServerState::Connected {
+        tracing::info!(server = %name, tools = tools.len(), "a tool server is connected");
+    }
+    // A server that lists its tools again and again is not heard of again and again.
+    if kept.standing.borrow().remarks != remarks {
+        for remark in &remarks {
+            tracing::warn!(server = %name, "a tool server's list: {remark}");
+        }
     }
     // What is offered changes before the state is seen, so that whoever waited for it finds the tools.
     kept.standing.send_if_modified(|now| {

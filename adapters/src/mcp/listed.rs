@@ -11,6 +11,10 @@ use super::{Server, names};
 const MOST_TOOLS: usize = 128;
 /// Characters of a description.
 const MOST_WORDS: usize = 4000;
+/// Bytes of a tool's schema: every request carries it.
+const MOST_SCHEMA: usize = 16_000;
+/// People read some of them.
+const MOST_REMARKS: usize = 20;
 
 /// A tool as it is offered, and how its server calls it.
 pub(super) struct Listed {
@@ -64,6 +68,7 @@ pub(super) fn judge(server: &Server, tools: &[Value]) -> (Vec<Listed>, Vec<Strin
         }
     });
     let listed = listed.collect();
+    remarks.truncate(MOST_REMARKS);
     (listed, remarks)
 }
 
@@ -108,6 +113,9 @@ fn schema(given: &Value) -> (Value, Option<&'static str>) {
     let Value::Object(given) = given else {
         return (open(), Some("is none; any arguments are taken"));
     };
+    if serde_json::to_string(given).is_ok_and(|text| text.len() > MOST_SCHEMA) {
+        return (open(), Some("is too long; any arguments are taken"));
+    }
     let mut schema: Map<String, Value> = given.clone();
     match schema.get("type").and_then(Value::as_str) {
         Some("object") => {}

@@ -171,7 +171,8 @@ impl Given<'_> {
         }
         match self.layers.variable(name) {
             Some(value) => Ok(value.into()),
-            None => Err(self.wrong(key, format!("names {name}, which is not set in the environment"))),
+            // Not even the name: it may be a token that somebody put there.
+            None => Err(self.wrong(key, "names a variable that is not set in the environment")),
         }
     }
 

@@ -63,12 +63,16 @@ fn a_wrong_server_is_one_sentence() {
     );
     shop(
         "command = \"a\"\nenv = [\"SHOP_TOKEN\"]",
-        "mcp.shop.env in deskhand.toml names SHOP_TOKEN, which is not set in the environment.",
+        "mcp.shop.env in deskhand.toml names a variable that is not set in the environment.",
     );
     shop(
         "url = \"https://a.example\"\ntoken = \"Bearer s3cr3t\"",
         "mcp.shop.token in deskhand.toml has to name a variable of the environment; the value itself does not belong in \
          the file.",
+    );
+    shop(
+        "url = \"https://a.example\"\ntoken = \"ghp_abc123\"",
+        "mcp.shop.token in deskhand.toml names a variable that is not set in the environment.",
     );
     shop(
         "command = \"a\"\nrule = \"alow\"",
