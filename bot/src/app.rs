@@ -170,14 +170,11 @@ impl App {
         } else {
             Skills::built_in()
         };
-        let mut categories: Vec<(String, String)> = config
+        let categories: Vec<(String, String)> = config
             .categories
             .iter()
             .map(|(name, category)| (name.clone(), category.description.clone()))
             .collect();
-        if categories.is_empty() {
-            categories = crate::outside::default_categories();
-        }
         let teams: Vec<String> = config.teams.keys().cloned().collect();
         let system = deskhand_core::prompt::system(&skills.rules, &skills.skills, &categories, &teams);
         let inner = Inner {

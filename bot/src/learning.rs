@@ -14,7 +14,7 @@ use deskhand_core::offline::{Category, Decided, Learned};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
-use crate::outside::offline_model;
+use crate::outside::categories;
 
 /// The first lesson needs so many decisions; each further one a fiftieth of what is known, five at least.
 pub const FIRST: i64 = 10;
@@ -23,11 +23,13 @@ const AT_MOST_EVERY: TimeDelta = TimeDelta::minutes(10);
 /// Older tickets than these are forgotten.
 const MOST: i64 = 20_000;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+const TEACH_EVERY: Duration = Duration::from_secs(60);
 
 /// Learns when it is due, on one replica among all. True when there is a new artifact.
 pub async fn learn(app: &App) -> anyhow::Result<bool> {
-    let categories = offline_model(&app.config).categories().to_vec();
-    let house = digest::of(&categories);
+    let categories = categories(&app.config);
+    // What another version of the program learned may not be read by this one: it counts as another house.
+    let house = digest::of(&(env!("CARGO_PKG_VERSION"), &categories));
     let newest = learning::newest(&app.pool).await?;
     if !is_due(app, newest.as_ref(), &house).await? {
         return Ok(false);
@@ -36,6 +38,8 @@ pub async fn learn(app: &App) -> anyhow::Result<bool> {
     if !learning::only_learner(&mut tx).await? {
         return Ok(false);
     }
+    // Another replica may have finished just before the lock was had.
+    let newest = learning::newest(&mut *tx).await?;
     let rows = learning::decided(&mut *tx, MOST).await?;
     let input = input_digest(&house, &rows);
     if let Some(newest) = newest.filter(|newest| newest.input == input) {
@@ -142,6 +146,19 @@ fn hand_out(app: &App, version: i64, learned: Learned) {
         model.takes_up(&learned);
     }
     app.learned.store(version, Ordering::Relaxed);
+}
+
+/// Learns whenever it is due, until it is cancelled. Beside the sweeper, which must not wait for the seconds that it takes.
+pub async fn teach(app: App, cancel: CancellationToken) {
+    while !cancel.is_cancelled() {
+        if let Err(error) = learn(&app).await {
+            tracing::warn!(error = format!("{error:#}"), "nothing could be learned; trying again");
+        }
+        tokio::select! {
+            () = tokio::time::sleep(TEACH_EVERY) => {}
+            () = cancel.cancelled() => {}
+        }
+    }
 }
 
 /// Looks for a newer artifact every few seconds, until it is cancelled.

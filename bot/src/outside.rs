@@ -106,25 +106,18 @@ fn openai(config: &Config, name: &str) -> anyhow::Result<Arc<dyn Model>> {
     Ok(Arc::new(model))
 }
 
-/// The offline model with the house's categories.
-pub fn offline_model(config: &Config) -> offline::Offline {
-    if config.categories.is_empty() {
-        return offline::Offline::default();
-    }
-    let categories = config.categories.iter().map(|(name, category)| Category {
+/// The house's categories, as the offline model takes them.
+pub fn categories(config: &Config) -> Vec<Category> {
+    let all = config.categories.iter().map(|(name, category)| Category {
         name: name.clone(),
         description: category.description.clone(),
         team: category.team.clone(),
     });
-    offline::Offline::new(categories.collect())
+    all.collect()
 }
 
-/// Name and description of the categories that hold where the settings name none.
-pub fn default_categories() -> Vec<(String, String)> {
-    offline::default_categories()
-        .into_iter()
-        .map(|category| (category.name, category.description))
-        .collect()
+pub fn offline_model(config: &Config) -> offline::Offline {
+    offline::Offline::new(categories(config))
 }
 
 /// Asks Zendesk who we are there, so that our own comments are told from people's. Until it answers, they are recognised

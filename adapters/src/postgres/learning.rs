@@ -81,19 +81,11 @@ pub async fn decided(db: impl PgExecutor<'_>, most: i64) -> sqlx::Result<Vec<Row
     Ok(rows)
 }
 
-/// How many decisions that may teach something came after a time; `None` counts all.
+/// How many tickets were decided since a time in a way that may teach something; `None` counts all.
 pub async fn news(db: impl PgExecutor<'_>, since: Option<DateTime<Utc>>) -> sqlx::Result<i64> {
-    sqlx::query_scalar!(
-        r#"SELECT (SELECT count(*) FROM approval
-                    WHERE state IN ('approved', 'edited') AND ($1::timestamptz IS NULL OR decided_at > $1))
-                + (SELECT count(*) FROM correction WHERE $1::timestamptz IS NULL OR at > $1)
-                + (SELECT count(*) FROM ticket
-                    WHERE state = 'solved' AND triage IS NOT NULL
-                      AND ($1::timestamptz IS NULL OR updated_at > $1)) AS "n!""#,
-        since
-    )
-    .fetch_one(db)
-    .await
+    sqlx::query_file_scalar!("src/postgres/sql/count_decided.sql", since)
+        .fetch_one(db)
+        .await
 }
 
 pub async fn newest(db: impl PgExecutor<'_>) -> sqlx::Result<Option<Artifact>> {
@@ -124,7 +116,7 @@ pub async fn bytes(db: impl PgExecutor<'_>, version: i64) -> sqlx::Result<Option
 pub async fn put(tx: &mut PgConnection, new: &New<'_>, now: Option<DateTime<Utc>>) -> sqlx::Result<i64> {
     let version = sqlx::query_scalar!(
         "INSERT INTO artifact (kind, house, input, hash, tickets, corrections, bytes, built_at, checked_at)
-         VALUES ('classifier', $1, $2, $3, $4, $5, $6, coalesce($7, clock_timestamp()), coalesce($7, clock_timestamp()))
+         VALUES ('classifier', $1, $2, $3, $4, $5, $6, coalesce($7, clock_timestamp()), coalesce($7, now()))
          RETURNING version",
         new.house,
         new.input,
@@ -148,7 +140,7 @@ pub async fn put(tx: &mut PgConnection, new: &New<'_>, now: Option<DateTime<Utc>
 /// Nothing else would be learned now: the next look is due later.
 pub async fn still_good(tx: &mut PgConnection, version: i64, now: Option<DateTime<Utc>>) -> sqlx::Result<()> {
     sqlx::query!(
-        "UPDATE artifact SET checked_at = coalesce($2, clock_timestamp()) WHERE version = $1",
+        "UPDATE artifact SET checked_at = coalesce($2, now()) WHERE version = $1",
         version,
         now
     )

@@ -74,6 +74,7 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     }
     if has(Part::Sweeper) {
         tracker.spawn(sweeper::work(app.clone(), cancel.clone()));
+        tracker.spawn(learning::teach(app.clone(), cancel.clone()));
     }
     tracker.spawn(wakes::listen(app.clone(), cancel.clone()));
     tracker.spawn(wakes::announce(app.clone(), cancel.clone()));

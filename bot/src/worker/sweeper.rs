@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{commit, facts};
 use crate::app::App;
-use crate::{kept, learning, people};
+use crate::{kept, people};
 
 /// After so many lost leases in a row a run fails for good.
 const GIVE_UP: i32 = 8;
@@ -84,12 +84,11 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
     Ok(done)
 }
 
-/// What may be late without anybody noticing: the chain, the search, what can be learned.
+/// What may be late without anybody noticing: the chain, the search, replies that nobody writes any more.
 pub async fn housekeeping(app: &App) -> anyhow::Result<()> {
     live::clear_old(&app.pool).await?;
     while ledger::seal(&app.pool, 500).await? == 500 {}
     while index_tickets(app).await? == INDEXED_AT_ONCE {}
-    learning::learn(app).await?;
     Ok(())
 }
 

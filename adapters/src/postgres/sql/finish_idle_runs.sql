@@ -3,10 +3,8 @@
 UPDATE run r
    SET state = 'completed', ending = 'triaged', error = 'nothing new was said', finished_at = clock_timestamp(),
        lease_owner = NULL, lease_until = NULL
-  FROM UNNEST($1::uuid[], $2::integer[]) AS held (id, attempt)
-  JOIN run same ON same.id = held.id
-  JOIN ticket t ON t.id = same.ticket_id
- WHERE r.id = held.id AND r.attempt = held.attempt AND r.state = 'running' AND r.if_news AND NOT t.needs_read
+  FROM UNNEST($1::uuid[], $2::integer[]) AS held (id, attempt), ticket t
+ WHERE r.id = held.id AND t.id = r.ticket_id AND r.attempt = held.attempt AND r.state = 'running' AND r.if_news AND NOT t.needs_read
    AND NOT EXISTS (SELECT FROM step s WHERE s.run_id = r.id)
    AND NOT EXISTS (
        SELECT FROM comment c
