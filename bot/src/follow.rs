@@ -209,7 +209,8 @@ async fn keep(app: App, shared: Arc<Shared>) {
 async fn wait_for_news(app: &App, shared: &Shared, stirred: &Notify) {
     let due = tokio::time::sleep(LOOK);
     tokio::pin!(due);
-    let mut length = app.live.of(shared.run).map_or(0, |written| written.text.len());
+    // What was written during the look is told at once.
+    let mut length = 0;
     loop {
         tokio::select! {
             () = stirred.notified() => break,

@@ -38,3 +38,8 @@ pub struct Revision {
     pub approval: Option<ApprovalId>,
     pub created_at: DateTime<Utc>,
 }
+
+/// The primary tag of a language as people and files write it: `de` of `de-AT`, `DE_at`.
+pub fn primary_tag(tag: &str) -> String {
+    tag.trim().split(['-', '_']).next().unwrap_or_default().to_lowercase()
+}

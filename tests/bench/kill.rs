@@ -112,6 +112,7 @@ async fn once(cluster: &Cluster, moment: Moment) -> anyhow::Result<Seen> {
     runs::deliver(&door).await?;
     let mut killed = false;
     let mut clicked = false;
+    let mut is_over = false;
     for _ in 0..6_000 {
         tokio::time::sleep(Duration::from_millis(5)).await;
         if !killed && outside.now_or(moment, &pool).await? {
@@ -125,12 +126,14 @@ async fn once(cluster: &Cluster, moment: Moment) -> anyhow::Result<Seen> {
             runs::approve(&door, id, digest, Surface::Local, "ada").await?;
             clicked = true;
         }
-        if killed && clicked && over(&pool).await? {
+        is_over = killed && clicked && over(&pool).await?;
+        if is_over {
             break;
         }
     }
     bot.kill().await?;
     anyhow::ensure!(killed, "the moment never came");
+    anyhow::ensure!(is_over, "the run is not over after half a minute");
     let seen = look(&pool, outside.replies()).await?;
     pool.close().await;
     Ok(seen)

@@ -63,7 +63,7 @@ fn adapters_are_built_without_a_web_server() {
 
 #[test]
 fn adapters_do_not_know_each_other() {
-    let folders = ["llm", "mcp", "postgres", "slack", "zendesk"];
+    let folders = ["email", "llm", "mcp", "postgres", "slack", "zendesk"];
     for own in folders {
         for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../adapters/src").join(own)) {
             let text = std::fs::read_to_string(&file).expect("it can be read");

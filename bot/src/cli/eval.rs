@@ -63,6 +63,10 @@ pub(super) async fn run(context: &Context, eval: &Eval) -> anyhow::Result<ExitCo
         );
     }
     let categories = categories(&config, &labelled, &past);
+    if config.model != ModelChoice::Offline {
+        // A provider's model learns nothing from them, and is not said to have.
+        past.clear();
+    }
     let (offline, train_s) = school(&categories, &past);
     let asked = match config.model {
         ModelChoice::Offline => by_offline(offline, &config, &labelled, &categories).await?,
@@ -97,7 +101,7 @@ fn categories(config: &Config, labelled: &Labelled, past: &[Ticket]) -> Vec<Cate
     let mut known = match labelled.categories.is_empty() {
         false => labelled.categories.clone(),
         true => {
-            let house = outside::offline_model(config).categories().to_vec();
+            let house = outside::categories(config);
             let all = labels.iter().all(|label| house.iter().any(|one| one.name == **label));
             if all { house } else { Vec::new() }
         }

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use deskhand_adapters::postgres::articles::{self, Publish};
 use deskhand_adapters::postgres::search::{self, Kind};
-use deskhand_core::article::ArticleState;
+use deskhand_core::article::{ArticleState, primary_tag};
 use deskhand_core::diff;
 use deskhand_core::id::ArticleId;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -179,8 +179,7 @@ fn parse_line(n: usize, line: &str) -> Result<ArticleFile, String> {
     if line.body.trim().is_empty() && line.title.trim().is_empty() {
         return Err(format!("line {n}: the article has neither title nor text"));
     }
-    let language = line.language.unwrap_or_default();
-    let language = language.split(['-', '_']).next().unwrap_or_default().to_lowercase();
+    let language = primary_tag(&line.language.unwrap_or_default());
     Ok(ArticleFile {
         id,
         title: line.title,

@@ -50,10 +50,10 @@ pub(super) async fn run(context: &Context, triage: &Triage) -> anyhow::Result<Ex
         };
         let before = newest(app, id).await?;
         let seen = match &before {
-            Some(run) => runs::steps(&app.pool, RunId(run.id), 0)
-                .await?
-                .last()
-                .map_or(0, |step| step.seq),
+            Some(run) => {
+                let looked = runs::look(&app.pool, RunId(run.id), false).await?;
+                looked.and_then(|run| run.last).unwrap_or(0)
+            }
             None => 0,
         };
         let answer = commands::execute(app, &local_actor(), &command).await?;
@@ -103,6 +103,9 @@ async fn follow(
         }
         let Some((_, reader)) = &mut reading else { break };
         let worked = work_and_tell(app, reader, teller).await?;
+        if started.elapsed() > PATIENCE {
+            return Ok(false);
+        }
         if worked > 0 {
             continue;
         }
@@ -112,9 +115,6 @@ async fn follow(
         tell_ready(reader, teller);
         if !at_work {
             return Ok(true);
-        }
-        if started.elapsed() > PATIENCE {
-            return Ok(false);
         }
         tokio::select! {
             () = tokio::time::sleep(IDLE) => {}

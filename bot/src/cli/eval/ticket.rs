@@ -1,5 +1,6 @@
 //! A labelled ticket, read from an object, a pair or a row, in the names that such files use.
 
+use deskhand_core::article::primary_tag;
 use deskhand_core::ticket::{Action, Priority};
 use serde_json::Value;
 
@@ -101,7 +102,7 @@ fn labelled(label: &dyn Fn(&[&str]) -> Option<String>) -> Result<Ticket, String>
         category: label(&CATEGORY),
         priority: parsed("priority", label(&["priority"]))?,
         action: parsed("action", label(&["action"]))?,
-        language: label(&LANGUAGE).map(|tag| tag.split(['-', '_']).next().unwrap_or_default().to_lowercase()),
+        language: label(&LANGUAGE).as_deref().map(primary_tag),
         ..Ticket::default()
     };
     if ticket.category.is_none() && ticket.priority.is_none() && ticket.action.is_none() && ticket.language.is_none() {

@@ -1,10 +1,11 @@
 //! `deskhand kb eval`: the search measured on questions whose articles are known, on the articles that are imported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
 use deskhand_adapters::postgres::search::{self, Kind};
+use deskhand_core::article::primary_tag;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -46,15 +47,13 @@ pub(super) async fn run(started: &Started, path: &Path, json: bool) -> anyhow::R
         Questions::Labelled(asked) => asked,
         Questions::Translated(groups) => translated(pool, groups).await?,
     };
+    let known: BTreeSet<String> = known
+        .into_iter()
+        .flat_map(|article| [family(&article.0), article.0])
+        .collect();
     let missing = asked
         .iter()
-        .filter(|one| {
-            !one.relevant.iter().any(|id| {
-                known
-                    .iter()
-                    .any(|article| family(&article.0) == *id || article.0 == *id)
-            })
-        })
+        .filter(|one| !one.relevant.iter().any(|id| known.contains(id)))
         .count();
     let bar = ProgressBar::new(asked.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:30} {pos}/{len}")?);
@@ -222,6 +221,7 @@ fn labelled(one: &Value) -> Result<Asked, String> {
         return Err("\"relevant\" names no article".into());
     }
     let language = ["language", "lang", "locale"].iter().find_map(|name| text(&one[*name]));
+    let language = language.as_deref().map(primary_tag);
     Ok(Asked {
         query,
         language,
