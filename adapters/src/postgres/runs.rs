@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 pub use claim::{Claimed, LEVELS, Levels, Taker, claim, take};
 pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, why_stopped, words};
-pub use idle::finish_idle;
+pub use idle::{Swept, finish_idle, sweep_idle};
 pub use log::{append, steps, transcript};
 pub use lost::{Lost, postpone, put_back, reset_failures, sweep};
 pub use shown::{Looked, Shown, counts, get, look, of_ticket};
@@ -83,6 +83,9 @@ pub async fn queue_to_read(
     delay: f64,
 ) -> sqlx::Result<BTreeMap<TicketId, RunId>> {
     let runs = queue(tx, tickets, mode, delay).await?;
+    if runs.is_empty() {
+        return Ok(runs);
+    }
     let ids: Vec<Uuid> = runs.values().map(|run| run.0).collect();
     sqlx::query!(
         "UPDATE run SET if_news = true WHERE id = ANY($1) AND attempt = 0 AND continues IS NOT NULL",

@@ -17,15 +17,17 @@ pub struct Line<'a> {
     pub micros: u64,
 }
 
-/// Writes a line, unless there is nothing to write: the offline model uses no tokens.
+/// Writes a line, unless there is nothing to write: the offline model uses no tokens. It is not waited for until it is on
+/// the disk: a server that loses its power loses the costs of its last moment, and nothing that depends on them.
 pub async fn add(db: impl PgExecutor<'_>, line: &Line<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<()> {
     if line.usage.total() == 0 {
         return Ok(());
     }
     let whole = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
     sqlx::query!(
-        "INSERT INTO spend (at, ticket_id, run_id, model, input, output, cache_read, cache_write, micros)
-         VALUES (coalesce($1, clock_timestamp()), $2, $3, $4, $5, $6, $7, $8, $9)",
+        "WITH soon AS (SELECT set_config('synchronous_commit', 'off', true))
+         INSERT INTO spend (at, ticket_id, run_id, model, input, output, cache_read, cache_write, micros)
+         SELECT coalesce($1, clock_timestamp()), $2, $3, $4, $5, $6, $7, $8, $9 FROM soon",
         at,
         line.ticket.0,
         line.run.0,

@@ -31,6 +31,8 @@ pub use mark::Mark;
 
 /// How often a run may fail in a row before it fails for good.
 pub(super) const GIVE_UP: i32 = 8;
+/// How many rows of the queue are looked at together for runs that have nothing to do.
+const SWEEP: i64 = 500;
 /// How long another replica's choice of a model may go unheard.
 const LEARN: Duration = Duration::from_secs(2);
 
@@ -69,6 +71,21 @@ async fn end_idle(app: &App, mut leases: Vec<Lease>) -> sqlx::Result<Vec<Lease>>
     let ended = runs::finish_idle(&app.pool, &leases).await?;
     leases.retain(|lease| !ended.contains(&lease.run));
     Ok(leases)
+}
+
+/// Where one run had nothing to do, the queue is looked through for more of them: they come in crowds.
+async fn sweep_idle(app: &App, mark: &mut Mark) {
+    for (level, priority) in runs::LEVELS.into_iter().enumerate() {
+        let above = mark.above()[level];
+        match runs::sweep_idle(&app.pool, priority, above, SWEEP, app.clock.moved()).await {
+            Ok(swept) => {
+                let mut lowest = [None; 3];
+                lowest[level] = swept.lowest;
+                mark.saw(&lowest, false);
+            }
+            Err(error) => tracing::warn!(%error, "idle runs could not be ended"),
+        }
+    }
 }
 
 /// Works until it is cancelled; runs at work are then put back by their leases.
@@ -113,9 +130,12 @@ pub async fn work(app: App, cancel: CancellationToken) {
             // Each looks again by itself, and fails by itself.
             Err(error) => {
                 tracing::warn!(%error, "idle runs could not be ended");
-                claimed.leases
+                claimed.leases.clone()
             }
         };
+        if leases.len() < claimed.leases.len() {
+            sweep_idle(&app, &mut mark).await;
+        }
         for (lease, slot) in leases.into_iter().zip(slots) {
             crew.start(&app, lease, slot);
         }

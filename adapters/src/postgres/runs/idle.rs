@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, Utc};
 use deskhand_core::id::RunId;
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
 use super::Lease;
@@ -21,7 +22,7 @@ pub async fn finish_idle(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<BTreeS
     }
     let tickets: Vec<i64> = leases.iter().map(|lease| lease.ticket.0).collect();
     let ids: Vec<Uuid> = leases.iter().map(|lease| lease.run.0).collect();
-    let attempts: Vec<i32> = leases.iter().map(|lease| lease.attempt).collect();
+    let attempts: Vec<Option<i32>> = leases.iter().map(|lease| Some(lease.attempt)).collect();
     let mut tx = pool.begin().await?;
     sqlx::query!(
         "SELECT id FROM ticket WHERE id = ANY($1) ORDER BY id FOR UPDATE",
@@ -29,9 +30,60 @@ pub async fn finish_idle(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<BTreeS
     )
     .fetch_all(&mut *tx)
     .await?;
-    let ended = sqlx::query_file_scalar!("src/postgres/sql/finish_idle_runs.sql", &ids, &attempts)
-        .fetch_all(&mut *tx)
-        .await?;
+    let ended = finish(&mut tx, &ids, &attempts).await?;
     tx.commit().await?;
     Ok(ended.into_iter().map(RunId).collect())
+}
+
+/// What a look through the queue came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    pub ended: usize,
+    /// The lowest number of the queue that was seen.
+    pub lowest: Option<i64>,
+}
+
+/// Ends what [`finish_idle`] would end, straight from the queue and many at a time, without leases: echoes of one's own
+/// updates come in crowds. It looks at up to `most` rows of one priority, above a mark as [`claim`](super::claim) does,
+/// and waits for nobody: rows and tickets that somebody else holds are left to the claim.
+pub async fn sweep_idle(
+    pool: &PgPool,
+    priority: i16,
+    above: i64,
+    most: i64,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Swept> {
+    let mut tx = pool.begin().await?;
+    let found = sqlx::query!(
+        "WITH found AS (
+             SELECT ready_seq, run_id FROM ready
+              WHERE priority = $1 AND ready_seq > $2 AND run_at <= coalesce($4, clock_timestamp())
+              ORDER BY ready_seq LIMIT $3 FOR UPDATE SKIP LOCKED)
+         SELECT found.ready_seq, found.run_id FROM found
+           JOIN run r ON r.id = found.run_id AND r.state = 'queued' AND r.if_news
+           JOIN ticket t ON t.id = r.ticket_id
+            FOR UPDATE OF t SKIP LOCKED",
+        priority,
+        above,
+        most,
+        at,
+    )
+    .fetch_all(&mut *tx)
+    .await?;
+    let ids: Vec<Uuid> = found.iter().map(|row| row.run_id).collect();
+    let ended = match ids.is_empty() {
+        true => 0,
+        false => finish(&mut tx, &ids, &vec![None; ids.len()]).await?.len(),
+    };
+    tx.commit().await?;
+    Ok(Swept {
+        ended,
+        lowest: found.iter().map(|row| row.ready_seq).min(),
+    })
+}
+
+async fn finish(tx: &mut PgConnection, ids: &[Uuid], attempts: &[Option<i32>]) -> sqlx::Result<Vec<Uuid>> {
+    sqlx::query_file_scalar!("src/postgres/sql/finish_idle_runs.sql", ids, attempts as &[Option<i32>])
+        .fetch_all(tx)
+        .await
 }

@@ -2,10 +2,13 @@
 -- statement. Never two runs of one ticket, since a ticket has at most one that is not final. A row whose run is no
 -- longer queued (it was cancelled) is deleted and claims nothing. The levels come in the order in which they are served;
 -- each is a range of its own in the index, so that its mark skips what was deleted instead of filtering it. A level is
--- only looked at when those before it gave too few.
-WITH pick AS (
+-- only looked at when those before it gave too few. The commit is not waited for until it is on the disk: whatever the run
+-- does afterwards stands behind it in the log, and a claim that a loss of power undoes has done nothing.
+WITH soon AS (
+    SELECT set_config('synchronous_commit', 'off', true)
+), pick AS (
     SELECT found.ready_seq, found.run_id
-      FROM UNNEST($4::smallint[], $5::bigint[]) AS level (priority, above)
+      FROM soon CROSS JOIN UNNEST($4::smallint[], $5::bigint[]) AS level (priority, above)
      CROSS JOIN LATERAL (
            SELECT ready_seq, run_id
              FROM ready
