@@ -23,8 +23,35 @@ pub mod spend;
 pub mod tickets;
 pub mod wake;
 
+use std::time::Duration;
+
+use sqlx::postgres::PgPoolOptions;
+use sqlx::{Connection, Executor};
+
 /// The schema, forward only: see `migrations/README.md`.
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
+
+/// A pool whose connections suit the bot's own statements, which all go by an index: each is planned once for whatever
+/// values come, and never as a walk through a table, which a plan made while the table was empty would stay. The settings
+/// are made by a statement and not at the start of a connection, since poolers in between refuse the latter.
+pub fn pool(most: u32) -> PgPoolOptions {
+    PgPoolOptions::new()
+        .max_connections(most)
+        .test_before_acquire(false)
+        .before_acquire(|connection, of| {
+            Box::pin(async move { Ok(of.idle_for < QUIET || connection.ping().await.is_ok()) })
+        })
+        .after_connect(|connection, _| {
+            Box::pin(async move {
+                let settings = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off";
+                connection.execute(settings).await?;
+                Ok(())
+            })
+        })
+}
+
+/// A connection that was quiet for so long is asked whether it still lives before it is used.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// Forgets everything: for the demo's own embedded database only.
 pub async fn empty(pool: &sqlx::PgPool) -> sqlx::Result<()> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use deskhand_adapters::postgres::MIGRATOR;
 use deskhand_adapters::postgres::embedded::{self, Embedded, Options};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool};
 
 pub(crate) struct Cluster {
@@ -81,8 +81,7 @@ pub(crate) struct Fresh {
 impl Fresh {
     /// A pool that opens its connections now and keeps them, as a service does that has been up for a while.
     pub(crate) async fn pool(&self, size: u32) -> anyhow::Result<PgPool> {
-        let pool = PgPoolOptions::new()
-            .max_connections(size)
+        let pool = deskhand_adapters::postgres::pool(size)
             .min_connections(size)
             .connect_with(self.options.clone())
             .await?;

@@ -15,7 +15,6 @@ use deskhand::worker::{dispatcher, runner, sweeper};
 use deskhand_core::approval::Surface;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
-use sqlx::postgres::PgPoolOptions;
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
@@ -196,10 +195,7 @@ async fn look(pool: &PgPool, replies: i64) -> anyhow::Result<Seen> {
 /// The bot that is killed: runner, dispatcher and sweeper, with its outside behind a wire.
 pub(crate) async fn child(order: Option<String>) -> anyhow::Result<()> {
     let order: Order = serde_json::from_str(&order.context("no order")?)?;
-    let pool = PgPoolOptions::new()
-        .max_connections(10)
-        .connect(&order.database)
-        .await?;
+    let pool = deskhand_adapters::postgres::pool(10).connect(&order.database).await?;
     let clock = Clock::default();
     clock.advance(TimeDelta::seconds(order.ahead));
     let far = Arc::new(Far::new(order.outside));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use deskhand::app::{App, Outside};
+use deskhand::app::{self, App, Outside};
 use deskhand::clock::Clock;
 use deskhand::config::Config;
 use deskhand::http;
@@ -25,9 +25,6 @@ use crate::cluster::Fresh;
 
 /// Runs at once.
 pub(crate) const RUNNERS: usize = 32;
-
-/// As many connections as `serve` takes for so many runners.
-pub(crate) const CONNECTIONS: u32 = 76;
 
 pub(crate) struct World {
     pub(crate) app: App,
@@ -59,7 +56,7 @@ impl World {
         let slack = Slack::start(fake::clock::Clock::at(chrono::Utc::now())).await;
         let approver = slack.id_of("sam");
         let settings = settings(&approver, &slack.url(), runners);
-        let pool = database.pool(CONNECTIONS).await?;
+        let pool = database.pool(app::connections(runners)).await?;
         let app = app(&settings, pool.clone(), Clock::default(), model, desk)?;
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         tasks.spawn(wakes::listen(app.clone(), stop.clone()));

@@ -16,7 +16,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::kill;
 use nix::unistd::{Pid, Uid};
 use sha2::{Digest, Sha256};
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, PgPool};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
@@ -50,8 +50,7 @@ pub async fn fresh() -> Database {
 impl Database {
     /// A pool of at most `max` connections. The server has room for 300, shared by all tests that run at a time.
     pub async fn pool(&self, max: u32) -> PgPool {
-        let pool = PgPoolOptions::new()
-            .max_connections(max)
+        let pool = deskhand_adapters::postgres::pool(max)
             .connect_with(self.options.clone())
             .await;
         pool.expect("the database was made a moment ago")

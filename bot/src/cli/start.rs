@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::Context as _;
+use deskhand_adapters::postgres;
 use deskhand_adapters::postgres::embedded::{self, Embedded};
 use secrecy::ExposeSecret;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 use tracing_subscriber::EnvFilter;
 
@@ -85,9 +86,7 @@ impl Context {
             .await
             .map_err(|error| anyhow::anyhow!("the database does not answer: {error}"))?;
         first.close().await?;
-        let most = u32::try_from(config.runners).unwrap_or(4) * 2 + 12;
-        let pool = PgPoolOptions::new()
-            .max_connections(most)
+        let pool = postgres::pool(app::connections(config.runners))
             .acquire_timeout(std::time::Duration::from_secs(10))
             .connect_with(options)
             .await

@@ -38,6 +38,7 @@ pub(super) async fn triage(
         by: actor.key(),
         by_name: actor.name.clone(),
     });
+    let mode = app.mode().await?;
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, ticket).await?;
     if step.is_some() {
@@ -45,7 +46,7 @@ pub(super) async fn triage(
         let why = format!("{} gave a new instruction", actor.name);
         approvals::withdraw_replies(&mut tx, &[ticket], &why).await?;
     }
-    let run = runs::instruct(&mut tx, ticket, app.mode().await?, step.as_ref()).await?;
+    let run = runs::instruct(&mut tx, ticket, mode, step.as_ref()).await?;
     tx.commit().await?;
     app.wake();
     let paused = open.is_some_and(|run| run.paused);
@@ -60,11 +61,12 @@ pub(super) async fn triage(
 }
 
 pub(super) async fn fresh(app: &App, ticket: TicketId) -> anyhow::Result<String> {
+    let mode = app.mode().await?;
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, ticket).await?;
     runs::cancel(&mut tx, ticket, "a new run was asked for").await?;
     approvals::withdraw_all(&mut tx, ticket, "a new run was asked for").await?;
-    let run = runs::instruct(&mut tx, ticket, app.mode().await?, None).await?;
+    let run = runs::instruct(&mut tx, ticket, mode, None).await?;
     if let Some(run) = run {
         runs::continue_nothing(&mut tx, run).await?;
     }

@@ -88,6 +88,7 @@ pub async fn rest(
     }
     let steps = partial.into_iter().collect();
     if write_down(app, &mut *tx, lease, transcript, steps).await?.is_err() {
+        drop(tx);
         return lost_or_moved(app, lease).await;
     }
     if runs::rest(&mut tx, lease).await?.is_err() {
