@@ -112,8 +112,14 @@ pub fn split_forward(text: &str) -> Split<'_> {
 /// So often at most is what remains looked at again.
 const PASSES: usize = 8;
 
+/// So many lines and bytes are looked into; what follows is of the kind of the last one. Nobody writes more by hand, and
+/// text that is made to look like introductions all over would cost seconds.
+const LINES: usize = 3000;
+const BYTES: usize = 192 * 1024;
+
 fn split_as(text: &str, forwarded: bool) -> Split<'_> {
-    let lines = line::read(text);
+    let (head, rest) = text.split_at(looked_into(text));
+    let lines = line::read(head);
     let mut kinds = vec![Kind::Words; lines.len()];
     // What was left out may have parted lines that now mean something together. So the remaining words are looked at
     // until nothing more is found, which also makes splitting the words again change nothing.
@@ -146,9 +152,30 @@ fn split_as(text: &str, forwarded: bool) -> Split<'_> {
             break;
         }
     }
-    Split {
-        pieces: pieces(text, &lines, &kinds),
+    let mut pieces = pieces(head, &lines, &kinds);
+    // Both parts are slices of one text, so the last piece grows into the rest.
+    match pieces.last_mut() {
+        Some(last) => last.text = &text[head.len() - last.text.len()..],
+        None if rest.is_empty() => {}
+        None => pieces.push(Piece {
+            kind: Kind::Words,
+            text: rest,
+        }),
     }
+    Split { pieces }
+}
+
+/// Where the part ends that is looked into: behind a whole line, where there is one.
+fn looked_into(text: &str) -> usize {
+    let by_lines = text
+        .match_indices('\n')
+        .nth(LINES - 1)
+        .map_or(text.len(), |(at, _)| at + 1);
+    if by_lines <= BYTES {
+        return by_lines;
+    }
+    let end = text.floor_char_boundary(BYTES);
+    text[..end].rfind('\n').map_or(end, |at| at + 1)
 }
 
 fn pieces<'a>(text: &'a str, lines: &[Line<'a>], kinds: &[Kind]) -> Vec<Piece<'a>> {

@@ -116,6 +116,11 @@ fn verb(core: &str, wrapped: bool) -> Option<usize> {
 
 /// "2026/10/09 10:53 Ann <ann@x.example>:" needs no verb: nobody writes that by hand.
 fn without_verb(core: &str, evidence: Evidence, closed: bool) -> Strength {
+    // A date, a time, and an address in brackets before a colon: the verb is one that is not known here.
+    let told = core.split([' ', '\'']).any(|word| lexicon().is("prose", word)) || lexicon().has_unspaced("prose", core);
+    if closed && !told && evidence.points() == 3 && evidence.bracketed.is_some() {
+        return Strength::Strong;
+    }
     let address_last = evidence.bracketed.is_some_and(|end| core[end..].chars().count() <= 12);
     if closed && evidence.date && address_last {
         Strength::Strong

@@ -48,6 +48,9 @@ fn program_line(lines: &[&Line<'_>]) -> Option<usize> {
 }
 
 fn says_program(folded: &str) -> bool {
+    if is_offer(folded) {
+        return true;
+    }
     let text = without_links(folded);
     let text = text.trim_matches([' ', '.', '-', '_', '[', ']', '!', '~', '\u{2022}']);
     let characters = text.chars().count();
@@ -62,6 +65,12 @@ fn says_program(folded: &str) -> bool {
     checked
         || (plain && count <= 12 && words.begins("sent from", text) && (branded || count <= 7))
         || (plain && branded && count <= 12 && characters <= 80 && words.has("sent", text) && !is_told(text))
+}
+
+/// "Get Outlook for iOS" in any language: the program's name, few words, and its maker's own link behind them.
+fn is_offer(folded: &str) -> bool {
+    let short = folded.split(' ').count() <= 8;
+    short && folded.contains("outlook") && (folded.contains("https://aka.ms/") || folded.contains("http://aka.ms/"))
 }
 
 /// A person's sentence about a phone or a program, not the program's own line: "I sent it from my phone".

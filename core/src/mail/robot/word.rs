@@ -66,7 +66,8 @@ pub(super) fn subject(mail: &Mail<'_>) -> Judged {
     let away = words().has("away", &head(mail));
     let answers = mail.first("In-Reply-To").is_some() || mail.first("References").is_some();
     let asks = mail.text.contains(['?', '？', '؟']);
-    if asks && !away {
+    // A person who will be away and asks something says both as well; only a program names its own answer.
+    if asks && (!away || section == "away") {
         return None;
     }
     // A word for absence alone may be what a person writes about: a program's note is an answer, or says it again.
@@ -101,6 +102,12 @@ fn marked<'s>(subject: &'s str, section: &str) -> Option<&'s str> {
         .split(" - ")
         .next()
         .unwrap_or_default();
+    let answered = ["re", "aw", "fw", "fwd", "sv", "vs", "antw", "odp", "ynt", "tr", "wg"];
+    let start = match start.trim().rsplit_once(' ') {
+        // "Out of office Re: order": the prefix of what is answered stands before the colon.
+        Some((before, last)) if answered.contains(&last) => before,
+        Some(_) | None => start,
+    };
     words()
         .is(section, start.trim().trim_end_matches(['.', '!', '*']))
         .then_some(start)

@@ -93,6 +93,9 @@ fn people_are_not_taken_for_robots() {
             "X-MS-Exchange-Inbox-Rules-Loop: info@shop.example\nSubject: order",
             "Where is it?",
         ),
+        ("Subject: Semester", "Jag åker på semester, kan ni skicka innan?"),
+        ("Subject: İzin", "İzin günümde teslim edebilir misiniz?"),
+        ("Subject: Absence de réponse", "Je n'ai eu aucune réponse depuis lundi."),
         ("Subject: (auto) parts", "Which parts fit my auto?"),
     ];
     for (headers, text) in mails {

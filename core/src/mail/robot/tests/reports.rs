@@ -84,6 +84,13 @@ fn subjects_of_programs_are_known_in_many_languages() {
         ("Re: order (Automatic Response)", "Thanks."),
         ("[Auto-Reply] order", "Thanks."),
         ("Autosvar: order", "Jag är tillbaka på måndag."),
+        ("Automaattinen vastaus: tilaus", "Olen lomalla."),
+        ("Automatická odpověď: objednávka", "Jsem mimo kancelář."),
+        ("Автоматичен отговор: поръчка", "В отпуск съм."),
+        ("Automatski odgovor: narudžba", "Na godišnjem sam."),
+        ("پاسخ خودکار: سفارش", "در دفتر نیستم."),
+        ("Trả lời tự động: đơn hàng", "Tôi đang nghỉ phép."),
+        ("Out of office Re: order", "I am out of the office until Monday."),
     ];
     for (subject, text) in notes {
         let found = judged(
