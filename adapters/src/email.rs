@@ -7,11 +7,13 @@
 pub mod charset;
 mod form;
 pub mod html;
+pub mod imap;
 pub mod inbound;
+pub mod out;
 pub mod parse;
 pub mod thread;
 pub mod way;
 
-pub use inbound::{EmailInbound, Ours, inbound};
+pub use inbound::{EmailInbound, Ours, inbound, is_ours, listed};
 pub use parse::{Attachment, Mailbox, ParsedMail, parse};
 pub use way::{MapError, Received};

@@ -42,11 +42,17 @@ pub struct EmailInbound {
     pub thread: Thread,
     /// The whole body as text.
     pub whole: String,
+    /// What the sender wrote for this mail.
+    pub words: String,
     pub quoted: String,
     pub signature: String,
+    /// The text of a mail that was passed on, with its separator.
+    pub passed_on: String,
     /// What was passed on, where it was; proves nothing about who wrote it.
     pub forwarded: Option<Original>,
     pub automatic: Found,
+    /// Tells apart two mails that a careless program gave one Message-ID.
+    pub digest: String,
     pub attachments: Vec<Attachment>,
     /// Addressees besides us.
     pub copied: Vec<Mailbox>,
@@ -110,7 +116,7 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
                 from.name.clone()
             },
             public: true,
-            body: split.words(),
+            body: told_body(&split, &mail.attachments),
             created_at: mail.date,
             marker: None,
         }],
@@ -138,12 +144,56 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
         quoted: split.quoted(),
         signature: split.signature(),
         forwarded: quote::original(&split.forwarded()),
+        passed_on: split.forwarded(),
+        words: split.words(),
         whole: mail.text.trim_end().to_owned(),
         automatic,
+        digest: digest(mail),
         attachments: mail.attachments.clone(),
         copied,
         doubts: received.doubts.clone(),
     }
+}
+
+/// So much of a text attachment is read out in the comment; whole text is kept beside it.
+const READ_OUT: usize = 4000;
+
+/// The new words; a mail that was passed on, since that is what they are about; and what is attached, text read out.
+fn told_body(split: &quote::Split<'_>, attachments: &[Attachment]) -> String {
+    let mut body = split.words();
+    let passed_on = split.forwarded();
+    if !passed_on.is_empty() && !body.contains(&passed_on) {
+        body.push_str("\n\n");
+        body.push_str(&passed_on);
+    }
+    let listed = listed(attachments);
+    if !listed.is_empty() {
+        body.push_str("\n\n");
+        body.push_str(&listed);
+    }
+    body.trim_start_matches('\n').to_owned()
+}
+
+/// What is attached, by name and size; what is text stands below its name. Pictures within the text are no attachments.
+pub fn listed(attachments: &[Attachment]) -> String {
+    let mut out = String::new();
+    for attachment in attachments.iter().filter(|attachment| !attachment.inline).take(50) {
+        let name = match attachment.name.as_str() {
+            "" => "without a name",
+            name => name,
+        };
+        out.push_str(&format!(
+            "[attached: {name}, {}, {} bytes]\n",
+            attachment.content_type, attachment.size
+        ));
+        let text = attachment.text.as_deref().map(str::trim).unwrap_or_default();
+        if !text.is_empty() {
+            let end = text.floor_char_boundary(READ_OUT);
+            out.push_str(&text[..end]);
+            out.push_str(if end < text.len() { "\n[…]\n" } else { "\n" });
+        }
+    }
+    out.trim_end().to_owned()
 }
 
 /// Who wrote it: the sender, or, where a form on a site sent it from our own address, whom it names to be answered.
@@ -170,13 +220,25 @@ fn judged(mail: &ParsedMail, ours: Ours<'_>) -> Found {
 }
 
 /// One of our addresses, with or without something behind a plus.
-fn is_ours(address: &str, ours: Ours<'_>) -> bool {
+pub fn is_ours(address: &str, ours: Ours<'_>) -> bool {
     let plain = address
         .rsplit_once('@')
         .map(|(local, domain)| format!("{}@{domain}", local.split('+').next().unwrap_or(local)));
     ours.addresses
         .iter()
         .any(|own| own == address || Some(own) == plain.as_ref())
+}
+
+/// By sender, date and subject: a mail that came in twice has the same, also where a list put its footer under one.
+fn digest(mail: &ParsedMail) -> String {
+    let from = mail.from.first().map(|from| from.address.as_str()).unwrap_or_default();
+    let date = mail.date.map(|date| date.to_rfc3339()).unwrap_or_default();
+    let mut digest = Sha256::new();
+    for part in [from, &date, mail.subject.trim()] {
+        digest.update(part.as_bytes());
+        digest.update(b"\n");
+    }
+    hex::encode(&digest.finalize()[..12])
 }
 
 /// Stands for a Message-ID where a program gave none: the same mail has the same one.

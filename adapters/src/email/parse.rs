@@ -38,6 +38,24 @@ pub struct Attachment {
 /// Of a text attachment, no more is kept.
 pub const TEXT_LIMIT: usize = 256 * 1024;
 
+/// Of a body, no more is kept: what is longer was not written to be read.
+pub const BODY_LIMIT: usize = 2 * 1024 * 1024;
+
+/// Of a mail, no more is looked into; the rest can only be attached.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// Parts, and what is listed of them: nobody sends more, and each costs the parser far more than its bytes.
+const PARTS: usize = 5000;
+pub(super) const ATTACHMENTS: usize = 500;
+
+/// Headers, bytes of one, and people in one, that are kept.
+const HEADERS: usize = 2000;
+const HEADER: usize = 32 * 1024;
+const PEOPLE: usize = 1000;
+
+/// Mails within mails: the parser builds them into each other, and taking thousands apart again would end the stack.
+const NESTED: usize = 500;
+
 /// A mail as far as it could be read. Ids are without their brackets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedMail {
@@ -77,17 +95,17 @@ impl ParsedMail {
 
 /// Reads a mail. Bytes that are no mail at all become one without headers, whose text they are.
 pub fn parse(raw: &[u8]) -> ParsedMail {
-    let raw = without_envelope_line(raw);
+    let raw = bounded(without_envelope_line(raw));
     let Some(message) = MessageParser::default().parse(raw) else {
         return ParsedMail {
-            text: lf(&charset::decode(raw, None)),
+            text: lf(&charset::decode(&raw[..raw.len().min(BODY_LIMIT)], None)),
             ..ParsedMail::default()
         };
     };
     let mut parts = Parts::read(&message);
     if parts.text.trim().is_empty() && parts.attachments.is_empty() {
         // Boundaries that contradict each other swallow what stands between them.
-        let text = lf(&charset::decode(raw, None));
+        let text = lf(&charset::decode(&raw[..raw.len().min(BODY_LIMIT)], None));
         parts.text = salvaged(text.split_once("\n\n").map_or("", |(_, body)| body));
     }
     let ids = |value: &HeaderValue<'_>| {
@@ -95,12 +113,12 @@ pub fn parse(raw: &[u8]) -> ParsedMail {
             .as_text_list()
             .unwrap_or_default()
             .iter()
-            .map(|id| clean(id))
+            .map(|id| id_of(id))
             .collect()
     };
     ParsedMail {
         headers: headers(&message),
-        message_id: clean(message.message_id().unwrap_or_default()),
+        message_id: id_of(message.message_id().unwrap_or_default()),
         in_reply_to: ids(message.in_reply_to()),
         references: ids(message.references()),
         from: mailboxes(message.from()),
@@ -147,10 +165,11 @@ pub fn from_parts(headers: &[(String, String)], plain: &str, rich: &str, attachm
         .map(|(name, value)| (name.clone(), word::decode(value.as_bytes())))
         .collect();
     mail.from_html = plain.trim().is_empty() && !rich.trim().is_empty();
+    let up_to = |text: &'_ str| text[..text.floor_char_boundary(BODY_LIMIT)].to_owned();
     mail.text = lf(&if mail.from_html {
-        html::to_text(rich)
+        html::to_text(&up_to(rich))
     } else {
-        plain.to_owned()
+        up_to(plain)
     });
     mail.parts = attachments
         .iter()
@@ -158,6 +177,27 @@ pub fn from_parts(headers: &[(String, String)], plain: &str, rich: &str, attachm
         .collect();
     mail.attachments = attachments;
     mail
+}
+
+/// The part that is looked into.
+fn bounded(raw: &[u8]) -> &[u8] {
+    let raw = &raw[..raw.len().min(LARGEST)];
+    let mut lines = raw.windows(3).enumerate().filter(|(_, three)| *three == b"\n--");
+    let raw = lines.nth(PARTS * 2).map_or(raw, |(at, _)| &raw[..at]);
+    let mut nested = 0;
+    for (at, _) in raw.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+        let named = ["rfc822", "global", "digest"].iter().any(|name| {
+            let bytes = raw.get(at + 1..at + 1 + name.len());
+            bytes.is_some_and(|bytes| bytes.eq_ignore_ascii_case(name.as_bytes()))
+        });
+        if named {
+            nested += 1;
+            if nested > NESTED {
+                return &raw[..at];
+            }
+        }
+    }
+    raw
 }
 
 /// Mailboxes and old servers put "From x@y date" above the headers.
@@ -184,7 +224,8 @@ fn subject(message: &Message<'_>) -> String {
             .raw_message
             .get(header.offset_start as usize..header.offset_end as usize)
     });
-    raw.map(word::decode).unwrap_or_default()
+    raw.map(|raw| word::decode(&raw[..raw.len().min(HEADER)]))
+        .unwrap_or_default()
 }
 
 fn headers(message: &Message<'_>) -> Vec<(String, String)> {
@@ -192,17 +233,19 @@ fn headers(message: &Message<'_>) -> Vec<(String, String)> {
         let raw = message
             .raw_message
             .get(header.offset_start as usize..header.offset_end as usize);
-        raw.map(word::decode).unwrap_or_default()
+        raw.map(|raw| word::decode(&raw[..raw.len().min(HEADER)]))
+            .unwrap_or_default()
     };
     message
         .headers()
         .iter()
+        .take(HEADERS)
         .map(|header| (header.name.as_str().to_owned(), value(header)))
         .collect()
 }
 
 fn mailboxes(address: Option<&Address<'_>>) -> Vec<Mailbox> {
-    let found = address.into_iter().flat_map(Address::iter);
+    let found = address.into_iter().flat_map(Address::iter).take(PEOPLE);
     let read = found.map(|mailbox| Mailbox {
         name: one_line(mailbox.name().unwrap_or_default()),
         address: clean(mailbox.address().unwrap_or_default()).to_lowercase(),
@@ -216,6 +259,11 @@ fn clean(text: &str) -> String {
         .trim_start_matches('<')
         .trim_end_matches('>')
         .replace('\0', "")
+}
+
+/// No program writes a longer id, and no index holds an endless one.
+fn id_of(text: &str) -> String {
+    clean(text).chars().take(400).collect()
 }
 
 fn one_line(text: &str) -> String {

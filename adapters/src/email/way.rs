@@ -45,12 +45,13 @@ impl MapError {
 
 /// Raw MIME, as it comes over HTTP with a token, or from IMAP.
 pub fn raw(bytes: &[u8]) -> Received {
-    received(
-        format!("mail:{}", digest(bytes)),
-        parse(bytes),
-        String::new(),
-        Vec::new(),
-    )
+    let mail = parse(bytes);
+    // The last server before us wrote down where the mail was really delivered.
+    let delivered = ["Delivered-To", "X-Original-To", "Envelope-To"];
+    let to = delivered.iter().filter_map(|name| mail.header(name));
+    let to = to.map(|to| to.trim_matches(['<', '>', ' ']).to_lowercase()).collect();
+    let from = mail.header("Return-Path").unwrap_or_default().to_owned();
+    received(format!("mail:{}", digest(bytes)), mail, from, to)
 }
 
 fn digest(bytes: &[u8]) -> String {

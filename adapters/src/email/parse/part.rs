@@ -4,8 +4,12 @@ use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
 
-use super::{Attachment, TEXT_LIMIT};
+use super::{ATTACHMENTS, Attachment, BODY_LIMIT, TEXT_LIMIT};
+
 use crate::email::{charset, html};
+
+/// A mail with more parts is none that somebody laid out: looking for each picture in all of them would take too long.
+const FEW: usize = 300;
 
 #[derive(Default)]
 pub(super) struct Parts {
@@ -24,7 +28,7 @@ impl Parts {
             ..Self::default()
         };
         parts.read_text(message);
-        for part in message.attachments() {
+        for part in message.attachments().take(ATTACHMENTS) {
             let attachment = attachment(message, part);
             let nameless = attachment.name.is_empty() && part.content_disposition().is_none();
             // In a broken multipart the parser takes the text itself for an attachment.
@@ -107,14 +111,24 @@ fn text(message: &Message<'_>, part: &MessagePart<'_>) -> String {
         .get(part.offset_body as usize..part.offset_end as usize)
         .unwrap_or_default();
     let bytes = match part.encoding {
-        Encoding::None => Some(raw.to_vec()),
-        Encoding::QuotedPrintable => quoted_printable_decode(raw),
-        Encoding::Base64 => base64_decode(raw),
+        Encoding::None => Some(up_to_a_line(raw, BODY_LIMIT).to_vec()),
+        // A byte takes three at most.
+        Encoding::QuotedPrintable => quoted_printable_decode(up_to_a_line(raw, BODY_LIMIT * 3)),
+        Encoding::Base64 => base64_decode(up_to_a_line(raw, BODY_LIMIT / 2 * 3)),
     };
     match bytes.filter(|bytes| !bytes.is_empty()) {
-        Some(bytes) => charset::decode(&bytes, declared),
-        None => read.to_string(),
+        Some(bytes) => charset::decode(&bytes[..bytes.len().min(BODY_LIMIT)], declared),
+        None => read[..read.floor_char_boundary(BODY_LIMIT)].to_owned(),
     }
+}
+
+/// The first bytes, whole lines where there are any: an encoding is not cut in the middle of a line.
+fn up_to_a_line(raw: &[u8], most: usize) -> &[u8] {
+    if raw.len() <= most {
+        return raw;
+    }
+    let end = raw[..most].iter().rposition(|byte| *byte == b'\n');
+    &raw[..end.map_or(most, |end| end + 1)]
 }
 
 fn attachment(message: &Message<'_>, part: &MessagePart<'_>) -> Attachment {
@@ -142,7 +156,8 @@ fn attachment(message: &Message<'_>, part: &MessagePart<'_>) -> Attachment {
     };
     // Some programs call a picture an attachment and show it all the same.
     let shown = |body: &MessagePart<'_>| matches!(&body.body, PartType::Html(html) if html.contains(&format!("cid:{content_id}")));
-    let named = !content_id.is_empty() && (disposition != "attachment" || message.parts.iter().any(shown));
+    let few = message.parts.len() <= FEW;
+    let named = !content_id.is_empty() && (disposition != "attachment" || (few && message.parts.iter().any(shown)));
     Attachment {
         inline: kind.starts_with("image/") && (named || disposition == "inline"),
         size: part.len(),
