@@ -13,6 +13,7 @@ pub mod inbox;
 pub mod learning;
 pub mod ledger;
 pub mod live;
+pub mod mails;
 pub mod outbox;
 pub mod places;
 pub mod roster;

@@ -1,5 +1,6 @@
 -- Makes tickets or updates them; an empty field changes nothing. The rows come sorted and without repeats, so that
--- two batches lock their tickets in one order.
+-- two batches lock their tickets in one order. Where mail is the source, subject and requester stay what the first mail
+-- said: whoever joins a conversation must not become the one who is answered.
 INSERT INTO ticket AS t (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status,
                          automatic, needs_read)
 SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address, d.url, coalesce(d.assignee, ''),
@@ -9,9 +10,12 @@ SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address,
        AS d (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status, automatic,
              needs_read)
     ON CONFLICT ON CONSTRAINT ticket_outside DO UPDATE SET
-       subject = coalesce(nullif(EXCLUDED.subject, ''), t.subject),
-       requester_name = coalesce(nullif(EXCLUDED.requester_name, ''), t.requester_name),
-       requester_address = coalesce(nullif(EXCLUDED.requester_address, ''), t.requester_address),
+       subject = CASE WHEN t.source = 'email' AND t.subject <> '' THEN t.subject
+                      ELSE coalesce(nullif(EXCLUDED.subject, ''), t.subject) END,
+       requester_name = CASE WHEN t.source = 'email' AND t.requester_address <> '' THEN t.requester_name
+                             ELSE coalesce(nullif(EXCLUDED.requester_name, ''), t.requester_name) END,
+       requester_address = CASE WHEN t.source = 'email' AND t.requester_address <> '' THEN t.requester_address
+                                ELSE coalesce(nullif(EXCLUDED.requester_address, ''), t.requester_address) END,
        url = coalesce(nullif(EXCLUDED.url, ''), t.url),
        desk_status = coalesce(nullif(EXCLUDED.desk_status, ''), t.desk_status),
        automatic = t.automatic OR EXCLUDED.automatic,
