@@ -24,6 +24,8 @@ pub struct Facts {
     pub ticket: Ticket,
     /// The source marks the mail as automatic: triaged, never drafted for.
     pub automatic: bool,
+    /// Sentences of doubt about who wrote: a provider's spam verdict, a domain that disowns the mail.
+    pub doubts: Vec<String>,
     /// Comments that the transcript has not heard, oldest first; our own are left out.
     pub unheard: Vec<Comment>,
     pub approvals: Vec<ApprovalFact>,

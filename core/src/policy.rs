@@ -184,7 +184,10 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
     let mut marks = Vec::new();
     let args;
     let text = match effect {
-        Effect::ReplyCustomer(reply) => reply.text.as_str(),
+        Effect::ReplyCustomer(reply) => {
+            marks.extend(facts.doubts.iter().map(|doubt| Mark { text: doubt.clone() }));
+            reply.text.as_str()
+        }
         Effect::UseTool(used) => {
             args = used.args.to_string();
             args.as_str()

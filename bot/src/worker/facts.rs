@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deskhand_adapters::postgres::runs::Lease;
-use deskhand_adapters::postgres::{approvals, articles, facts as store, runs, spend};
+use deskhand_adapters::postgres::{approvals, articles, facts as store, mails, runs, spend};
 use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::budget::{Budget, Ceiling, Spent};
 use deskhand_core::effect::{EditChange, Effect};
 use deskhand_core::facts::{ApprovalFact, Facts, Limits, Standing};
 use deskhand_core::id::{ArticleId, RunId, TicketId};
 use deskhand_core::links;
-use deskhand_core::ticket::Mode;
+use deskhand_core::ticket::{Mode, Source};
 use deskhand_core::tool::{self, Use};
 use deskhand_core::transcript::Transcript;
 
@@ -103,12 +103,17 @@ async fn facts(app: &App, of: For, read: store::Read, transcript: &Transcript) -
         articles.extend(filed.into_iter().map(|filed| (filed.article.id.clone(), filed.article)));
     }
     let known_links = articles::known_links(&app.pool, &links).await?.into_iter().collect();
+    let doubts = match read.ticket.ticket.outside.source {
+        Source::Email => mails::doubts(&app.pool, of.ticket).await?,
+        Source::Zendesk | Source::Slack | Source::Discord | Source::Api => Vec::new(),
+    };
     let set = read.mode.and_then(|mode| mode.parse().ok());
     Ok(Facts {
         now: app.clock.now(),
         run: of.run,
         ticket: read.ticket.ticket,
         automatic: read.ticket.automatic,
+        doubts,
         unheard,
         approvals,
         effects: read.effects,

@@ -74,6 +74,7 @@ impl Scene {
                 run: RunId(Uuid::nil()),
                 ticket,
                 automatic: false,
+                doubts: Vec::new(),
                 unheard: Vec::new(),
                 approvals: Vec::new(),
                 effects: Vec::new(),
