@@ -9,7 +9,7 @@ use crate::diff;
 use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
 use crate::id::{ApprovalId, TicketId};
-use crate::ticket::{Author, Comment, Mode, Ticket};
+use crate::ticket::{Author, Comment, Mode, Source, Ticket};
 use crate::tool::outside::ToolUse;
 use crate::tool::plan::Plan;
 
@@ -88,6 +88,11 @@ pub fn card(shown: &Shown<'_>) -> Card {
 /// What will happen on approval, in one sentence.
 pub fn will(effect: &Effect) -> String {
     match effect {
+        // A mail's id says nothing to anybody, and its address is what must be right.
+        Effect::ReplyCustomer(reply) if reply.outside.source == Source::Email => match reply.to.name.as_str() {
+            "" => format!("This reply goes to {} by e-mail.", reply.to.address),
+            name => format!("This reply goes to {name} ({}) by e-mail.", reply.to.address),
+        },
         Effect::ReplyCustomer(reply) => format!("This reply goes to {} on {}.", reply.to, reply.outside),
         Effect::EscalateTicket(escalation) => {
             let team = if escalation.team.is_empty() {
@@ -284,7 +289,7 @@ pub fn title(id: ApprovalId, ticket: TicketId, effect: &Effect) -> String {
 mod tests {
     use super::*;
     use crate::effect::Reply;
-    use crate::ticket::{OutsideId, Requester, Source, TicketState};
+    use crate::ticket::{OutsideId, Requester, TicketState};
 
     fn ticket() -> Ticket {
         Ticket {
