@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32};
 
 use anyhow::Context;
+use deskhand_adapters::email::out::Post;
 use deskhand_adapters::postgres::inbox::Intake;
 use deskhand_adapters::slack::SlackChat;
 use deskhand_adapters::zendesk::OurAuthor;
@@ -21,6 +22,7 @@ use crate::config::Config;
 use crate::follow::Followers;
 use crate::http::intake::Door;
 use crate::live::Live;
+use crate::mail::Certificates;
 use crate::models::{Make, Models};
 use crate::worker::runner::Seats;
 
@@ -41,6 +43,10 @@ pub struct Inner {
     pub followers: Followers,
     pub slack: Option<Arc<SlackChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+    /// By whom replies go out where a ticket came by mail.
+    pub post: Option<Arc<dyn Post>>,
+    /// What SNS signs with.
+    pub certificates: Certificates,
     /// Tools of servers outside, where the settings name some.
     pub tools: Option<Arc<dyn Tools>>,
     pub skills: Skills,
@@ -146,6 +152,7 @@ pub struct Outside {
     pub make_model: Make,
     pub slack: Option<Arc<SlackChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
+    pub post: Option<Arc<dyn Post>>,
     pub tools: Option<Arc<dyn Tools>>,
 }
 
@@ -158,6 +165,7 @@ impl Outside {
             make_model: Arc::new(|name| Err(anyhow::anyhow!("There is no model {name} here."))),
             slack: None,
             desks: BTreeMap::new(),
+            post: None,
             tools: None,
         }
     }
@@ -186,6 +194,8 @@ impl App {
             followers: Followers::default(),
             slack: outside.slack,
             desks: outside.desks,
+            post: outside.post,
+            certificates: Certificates::default(),
             tools: outside.tools,
             skills,
             prompt: Prompt {

@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod eval;
 mod kb;
+mod mail;
 mod operate;
 mod serve;
 mod start;
@@ -63,6 +64,9 @@ enum Command {
     /// The knowledge base: import, export, search, eval, history, restore.
     #[command(subcommand)]
     Kb(kb::Kb),
+    /// What is understood of a mail: deskhand mail read FILE.eml
+    #[command(subcommand)]
+    Mail(mail::Mail),
     /// Deliveries that could not be mapped.
     #[command(subcommand)]
     Inbox(operate::InboxCommand),
@@ -98,6 +102,7 @@ pub async fn main() -> ExitCode {
         Command::Reject { approval, reason } => operate::reject(&context, &approval, &reason).await,
         Command::Eval(eval) => eval::run(&context, &eval).await,
         Command::Kb(kb) => kb::run(&context, &kb).await,
+        Command::Mail(mail) => mail::run(&context, &mail),
         Command::Inbox(inbox) => operate::inbox(&context, &inbox).await,
         Command::Outbox(outbox) => operate::outbox(&context, &outbox).await,
         Command::Ledger(ledger) => operate::ledger(&context, &ledger).await,

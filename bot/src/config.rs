@@ -4,12 +4,14 @@
 //! without asking a service (is the token valid, does the channel exist) is `doctor`'s to find out.
 
 mod layers;
+mod mail;
 mod servers;
 mod service;
 mod setting;
 mod tables;
 mod value;
 
+pub use mail::MailConfig;
 pub use service::{ProviderConfig, SlackConfig, ZendeskConfig};
 pub use setting::{SETTINGS, Setting, misspelt};
 pub use tables::{ApprovalRule, Category};
@@ -60,6 +62,7 @@ pub struct Config {
     pub limits: Limits,
     pub slack: Option<SlackConfig>,
     pub zendesk: Option<ZendeskConfig>,
+    pub mail: MailConfig,
     pub anthropic: ProviderConfig,
     pub openai: ProviderConfig,
     /// Servers whose tools the model is offered.
@@ -194,6 +197,7 @@ impl Config {
             },
             slack: service::slack(l)?,
             zendesk: service::zendesk(l)?,
+            mail: mail::mail(l)?,
             anthropic: service::anthropic(l)?,
             openai: service::openai(l)?,
             mcp: servers::servers(l)?,
@@ -240,6 +244,11 @@ impl Config {
         }
         if self.approvers.is_empty() && self.approvals.values().all(|rule| rule.approvers.is_none()) {
             remarks.push("DESKHAND_APPROVERS is empty: nobody may decide, and everything that asks will wait.".into());
+        }
+        if self.mail.comes_in() && self.mail.addresses.is_empty() {
+            remarks.push(
+                "Mail comes in, but MAIL_FROM is not set: our own mail is not recognised when it comes back.".into(),
+            );
         }
         if self.slack.as_ref().is_some_and(|slack| slack.channel.is_none()) {
             remarks.push("SLACK_CHANNEL is not set: cards have no place in Slack.".into());

@@ -1,6 +1,8 @@
-//! The routes. A handler verifies, writes to Postgres and answers; it calls no outside system (but `views.open`).
+//! The routes. A handler verifies, writes to Postgres and answers; it calls no outside system (but `views.open`, and
+//! SNS for a certificate that it does not know yet).
 
 pub mod api;
+pub mod email;
 pub mod events;
 pub mod health;
 pub mod intake;
@@ -32,6 +34,26 @@ pub fn router(app: App) -> Router {
         .route(
             "/webhooks/zendesk",
             post(webhooks::zendesk).layer(DefaultBodyLimit::max(WEBHOOK_LIMIT)),
+        )
+        .route(
+            "/webhooks/email/mailgun",
+            post(email::mailgun).layer(DefaultBodyLimit::max(email::LIMIT)),
+        )
+        .route(
+            "/webhooks/email/sendgrid",
+            post(email::sendgrid).layer(DefaultBodyLimit::max(email::LIMIT)),
+        )
+        .route(
+            "/webhooks/email/postmark",
+            post(email::postmark).layer(DefaultBodyLimit::max(email::LIMIT)),
+        )
+        .route(
+            "/webhooks/email/ses",
+            post(email::ses).layer(DefaultBodyLimit::max(email::LIMIT)),
+        )
+        .route(
+            "/webhooks/email/raw",
+            post(email::raw).layer(DefaultBodyLimit::max(email::LIMIT)),
         )
         .route(
             "/slack/events",

@@ -21,6 +21,7 @@ pub async fn serve(app: &App) -> anyhow::Result<usize> {
         let served = match row.kind.as_str() {
             "click" => click(app, &row.body).await,
             "command" => command(app, &row.body).await,
+            "confirm" => confirm(&row.body).await,
             other => Err(anyhow::anyhow!("a kept {other} is not known to this version")),
         };
         match served {
@@ -64,6 +65,11 @@ async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
     };
     let Some(given) = given else { return Ok(false) };
     decisions::tell(app, &wanted, &given).await?;
+    Ok(true)
+}
+
+async fn confirm(body: &[u8]) -> anyhow::Result<bool> {
+    crate::mail::confirm(std::str::from_utf8(body)?).await?;
     Ok(true)
 }
 

@@ -11,6 +11,7 @@ pub mod http;
 pub mod kept;
 pub mod learning;
 pub mod live;
+pub mod mail;
 pub mod models;
 pub mod outside;
 pub mod people;

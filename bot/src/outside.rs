@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
+use deskhand_adapters::email::out::{Post, Provider, Smtp};
 use deskhand_adapters::llm::{Anthropic, AnthropicConfig, Limits, Offline, OpenAi, OpenAiConfig};
 use deskhand_adapters::mcp::Servers;
 use deskhand_adapters::slack::{self, SlackChat};
@@ -11,6 +12,7 @@ use deskhand_adapters::zendesk::{Zendesk, ZendeskConfig};
 use deskhand_core::offline::{self, Category};
 use deskhand_core::port::{Desk, Model, Tools};
 use deskhand_core::ticket::Source;
+use secrecy::ExposeSecret;
 use url::Url;
 
 use crate::app::{App, Outside};
@@ -58,9 +60,26 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
         make_model,
         slack,
         desks,
+        post: post(config)?,
         tools: tools(config),
     })
 }
+
+/// By whom mail goes out; nobody is called yet.
+pub fn post(config: &Config) -> anyhow::Result<Option<Arc<dyn Post>>> {
+    let Some(url) = &config.mail.smtp_url else {
+        let Some(account) = config.mail.provider.clone() else {
+            return Ok(None);
+        };
+        let provider = Provider::new(account, SMTP_TIME).map_err(anyhow::Error::msg)?;
+        return Ok(Some(Arc::new(provider)));
+    };
+    let smtp = Smtp::new(url.expose_secret(), SMTP_TIME).map_err(|why| anyhow::anyhow!("SMTP_URL {why}"))?;
+    Ok(Some(Arc::new(smtp)))
+}
+
+/// For each step of a delivery over SMTP; RFC 5321 would allow minutes.
+const SMTP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// The tool servers of the settings; none is started yet.
 pub fn tools(config: &Config) -> Option<Arc<dyn Tools>> {

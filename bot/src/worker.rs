@@ -13,6 +13,7 @@ pub mod wakes;
 
 mod chat_out;
 mod desk_out;
+mod mail_out;
 mod show;
 mod think;
 
@@ -20,7 +21,7 @@ pub use chat_out::AnswerTo;
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New};
 use deskhand_core::approval::Surface;
-use deskhand_core::id::{ApprovalId, EffectId};
+use deskhand_core::id::{ApprovalId, EffectId, TicketId};
 
 use crate::app::App;
 
@@ -43,6 +44,11 @@ pub async fn answer(app: &App, surface: Surface, to: AnswerTo) -> anyhow::Result
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(())
+}
+
+/// The ticket's header, where there is a channel for it.
+pub(crate) fn header(app: &App, ticket: TicketId) -> Vec<New> {
+    commit::header(app, ticket)
 }
 
 /// The card of an approval as it stands now.

@@ -98,6 +98,7 @@ pub(crate) fn app(
         }),
         slack,
         desks,
+        post: outside::post(&config).expect("SMTP_URL is right"),
         // Real tool servers where the scenario's file names some.
         tools: outside::tools(&config).or_else(|| Some(Arc::new(server.clone()))),
     };

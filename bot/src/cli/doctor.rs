@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use deskhand_adapters::email::imap::Imap;
 use deskhand_core::port::ServerState;
+use secrecy::ExposeSecret;
 use serde_json::json;
 
 use super::start::Context;
@@ -114,6 +116,7 @@ async fn examine(app: &App) -> Vec<Finding> {
             Err(error) => bad(source.as_str(), error.to_string()),
         });
     }
+    findings.extend(mail(app).await);
     findings.push(match &app.config.api_token {
         Some(_) => good("api", "open with DESKHAND_API_TOKEN"),
         None => good("api", "closed (DESKHAND_API_TOKEN)"),
@@ -132,6 +135,54 @@ async fn examine(app: &App) -> Vec<Finding> {
                 ServerState::Starting | ServerState::Down => bad("mcp", line),
             }
         }));
+    }
+    findings
+}
+
+/// The way in and the way out, a line each.
+async fn mail(app: &App) -> Vec<Finding> {
+    let config = &app.config.mail;
+    if !config.comes_in() && app.post.is_none() {
+        return vec![good("mail", "not set up (MAIL_FROM)")];
+    }
+    let mut findings = Vec::new();
+    let ways = [
+        ("Mailgun", config.mailgun_key.is_some()),
+        ("SendGrid", config.sendgrid_key.is_some()),
+        ("Postmark", config.postmark_auth.is_some()),
+        ("SES", config.ses_topic.is_some()),
+        ("raw MIME", config.webhook_token.is_some()),
+    ];
+    let open: Vec<&str> = ways.iter().filter(|(_, open)| *open).map(|(name, _)| *name).collect();
+    if !open.is_empty() {
+        findings.push(good("mail in", format!("open for {}", open.join(", "))));
+    }
+    if let Some(url) = &config.imap_url {
+        findings.push(match Imap::new(url.expose_secret()) {
+            Err(why) => bad("mail in", format!("IMAP_URL {why}")),
+            Ok(imap) => match imap.open().await {
+                Ok(mailbox) => {
+                    let told = if mailbox.idles() {
+                        "tells of new mail by itself"
+                    } else {
+                        "is looked into every 30 s"
+                    };
+                    mailbox.close().await;
+                    good("mail in", format!("the mailbox opens, and {told}"))
+                }
+                Err(error) => bad("mail in", error.to_string()),
+            },
+        });
+    }
+    findings.push(match &app.post {
+        None => bad("mail out", "SMTP_URL is not set, so no reply to a mail can go out"),
+        Some(post) => match post.check().await {
+            Ok(line) => good("mail out", line),
+            Err(error) => bad("mail out", error.to_string()),
+        },
+    });
+    if config.imap_url.is_none() && open.is_empty() {
+        findings.push(bad("mail in", "no way in is set, so no mail becomes a ticket"));
     }
     findings
 }

@@ -19,6 +19,7 @@ use super::start::{Context, Started};
 use super::table::{clip, table};
 use crate::commands;
 use crate::http::{api, webhooks};
+use crate::mail;
 use crate::worker::perform::resolve;
 use crate::worker::{dispatcher, runner};
 
@@ -201,14 +202,18 @@ pub(super) async fn inbox(context: &Context, inbox: &InboxCommand) -> anyhow::Re
                 let (source, _, headers, body) = inbox_store::raw(&app.pool, *id)
                     .await?
                     .with_context(|| format!("there is no delivery {id} in the inbox"))?;
-                anyhow::ensure!(
-                    source == Source::Zendesk.as_str(),
-                    "deliveries from {source} cannot be mapped again"
-                );
-                let headers = webhooks::headers_from(&headers);
-                let inbound = webhooks::map_zendesk(app, &headers, &body)
-                    .await
-                    .map_err(|why| anyhow::anyhow!("it still cannot be mapped: {why}"))?;
+                let mapped = match source.parse() {
+                    Ok(Source::Zendesk) => {
+                        let headers = webhooks::headers_from(&headers);
+                        let mapped = webhooks::map_zendesk(app, &headers, &body).await;
+                        mapped.map_err(anyhow::Error::msg)
+                    }
+                    Ok(Source::Email) => mail::map_again(app, &headers, &body).await,
+                    Ok(Source::Slack | Source::Discord | Source::Api) | Err(_) => {
+                        anyhow::bail!("deliveries from {source} cannot be mapped again")
+                    }
+                };
+                let inbound = mapped.map_err(|why| anyhow::anyhow!("it still cannot be mapped: {why:#}"))?;
                 match inbox_store::map_again(&app.pool, *id, &inbound, app.intake().await?).await? {
                     true => println!("Delivery {id} is mapped: {}.", inbound.ticket),
                     false => println!("Delivery {id} was mapped before; nothing was changed."),

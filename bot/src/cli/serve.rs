@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::start::Context;
 use crate::http;
 use crate::learning;
+use crate::mail::mailbox;
 use crate::outside;
 use crate::worker::{dispatcher, runner, sweeper, wakes};
 
@@ -75,6 +76,7 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
     if has(Part::Sweeper) {
         tracker.spawn(sweeper::work(app.clone(), cancel.clone()));
         tracker.spawn(learning::teach(app.clone(), cancel.clone()));
+        tracker.spawn(mailbox::work(app.clone(), cancel.clone()));
     }
     tracker.spawn(wakes::listen(app.clone(), cancel.clone()));
     tracker.spawn(wakes::announce(app.clone(), cancel.clone()));

@@ -88,7 +88,7 @@ pub(super) fn openai(layers: &Layers<'_>) -> Result<ProviderConfig, ConfigError>
 pub(super) const OPENAI: &str = "https://api.openai.com/v1";
 
 /// Whether all of `needed` are set; an error when only some are, or when `besides` are set without them.
-fn whole(
+pub(super) fn whole(
     layers: &Layers<'_>,
     service: &str,
     needed: &[&'static str],
@@ -117,11 +117,11 @@ fn whole(
     }
 }
 
-fn required(layers: &Layers<'_>, name: &'static str) -> Result<SecretString, ConfigError> {
+pub(super) fn required(layers: &Layers<'_>, name: &'static str) -> Result<SecretString, ConfigError> {
     secret(layers, name)?.ok_or_else(|| ConfigError::new(name, "is not set"))
 }
 
-fn base(layers: &Layers<'_>, name: &'static str, default: &str) -> Result<String, ConfigError> {
+pub(super) fn base(layers: &Layers<'_>, name: &'static str, default: &str) -> Result<String, ConfigError> {
     let url = optional(layers, name, value::url)?;
     Ok(url.map_or_else(
         || default.to_owned(),

@@ -361,6 +361,14 @@ fn the_example_says_what_the_defaults_are() {
                     "day_cost",
                     "url",
                     "email",
+                    "from",
+                    "addresses",
+                    "sendgrid_public_key",
+                    "ses_topic_arn",
+                    "mailgun_domain",
+                    "ses_access_key_id",
+                    "ses_region",
+                    "ses_api_url",
                 ]
                 .iter()
                 .any(|key| rest.starts_with(&format!("{key} ="))) =>

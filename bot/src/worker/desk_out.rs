@@ -11,6 +11,7 @@ use deskhand_core::ticket::{Mode, OutsideId, Source, TicketState};
 use serde::Deserialize;
 
 use super::dispatcher::Tried;
+use super::mail_out;
 use crate::app::App;
 
 /// How often a conflict is judged anew at once, before it is put off.
@@ -94,11 +95,11 @@ fn no_desk(source: Source) -> Tried {
     }
 }
 
-/// Tickets that came over the API have no desk: their answers are read there.
+/// Tickets that came over the API or by mail have no desk but our own store.
 fn is_local(source: Source) -> bool {
     match source {
-        Source::Api => true,
-        Source::Zendesk | Source::Email | Source::Slack | Source::Discord => false,
+        Source::Api | Source::Email => true,
+        Source::Zendesk | Source::Slack | Source::Discord => false,
     }
 }
 
@@ -109,6 +110,9 @@ async fn answer(
     reply: &Reply,
     ground: &Ground,
 ) -> anyhow::Result<Tried> {
+    if reply.outside.source == Source::Email {
+        return mail_out::answer(app, claimed, ticket, reply, ground).await;
+    }
     if is_local(reply.outside.source) {
         return answer_locally(app, claimed, ticket, reply, ground).await;
     }
@@ -184,7 +188,7 @@ async fn answer_locally(
 }
 
 /// The receipt, our comment and the ticket's state, in one transaction. Only this makes a reply done.
-async fn answered(
+pub(super) async fn answered(
     app: &App,
     claimed: &Claimed,
     ticket: TicketId,
@@ -202,7 +206,7 @@ async fn answered(
     Ok(Tried::Ended)
 }
 
-async fn withdraw(app: &App, claimed: &Claimed, ticket: TicketId, why: &str) -> anyhow::Result<Tried> {
+pub(super) async fn withdraw(app: &App, claimed: &Claimed, ticket: TicketId, why: &str) -> anyhow::Result<Tried> {
     let mut tx = app.pool.begin().await?;
     tickets::lock(&mut tx, ticket).await?;
     outbox::end(&mut tx, claimed, EffectState::Withdrawn, "", why).await?;

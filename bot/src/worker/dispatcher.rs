@@ -31,6 +31,8 @@ pub(super) enum Tried {
     },
     /// It will never work as it is: a person must look.
     Dead { why: String },
+    /// It may have happened, and nobody can be asked: a person must look.
+    Unknown { why: String },
 }
 
 impl From<PortError> for Tried {
@@ -137,6 +139,7 @@ async fn settle(app: &App, effect: &Claimed, tried: Tried) -> sqlx::Result<()> {
     let (why, after, ambiguous) = match tried {
         Tried::Ended => return Ok(()),
         Tried::Dead { why } => return give_up(app, effect, EffectState::Dead, &why).await,
+        Tried::Unknown { why } => return give_up(app, effect, EffectState::Unknown, &why).await,
         Tried::Again { why, after, ambiguous } => (why, after, ambiguous),
     };
     let attempt = u32::try_from(effect.attempts).unwrap_or(u32::MAX);
