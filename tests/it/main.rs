@@ -14,6 +14,7 @@ mod learning;
 mod lines;
 mod live;
 mod llm;
+mod mail;
 mod mcp;
 mod provider;
 mod rules;

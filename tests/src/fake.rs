@@ -10,6 +10,7 @@
 pub mod clock;
 pub mod model;
 pub mod slack;
+pub mod smtp;
 pub mod spec;
 pub mod tools;
 pub mod wire;
