@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ApprovalId, CallKey, RunId, TicketId};
+use crate::tool::question::{LONGEST_ANSWER, Question};
 use crate::words;
 
 words! {
@@ -38,6 +39,8 @@ words! {
         Open = "open",
         Approved = "approved",
         Edited = "edited",
+        /// A question has its answer.
+        Answered = "answered",
         Rejected = "rejected",
         Expired = "expired",
         Withdrawn = "withdrawn",
@@ -57,6 +60,14 @@ pub enum Wish {
     Reject {
         reason: String,
     },
+    /// The answer to a question, in the person's words.
+    Answer {
+        text: String,
+    },
+    /// One of a question's options, counted from 0.
+    Choose {
+        option: usize,
+    },
 }
 
 /// How an approval ended, as `next` learns of it.
@@ -69,7 +80,7 @@ pub struct Decision {
     pub at: DateTime<Utc>,
     /// The reason of a rejection or withdrawal.
     pub reason: String,
-    /// The draft after an edit.
+    /// The draft after an edit; the answer to a question.
     pub edited: Option<String>,
 }
 
@@ -148,6 +159,8 @@ pub struct Standing<'a> {
     pub digest: &'a str,
     pub expires_at: Option<DateTime<Utc>>,
     pub instructed_by: Option<&'a str>,
+    /// What is asked, where it is a question.
+    pub question: Option<&'a Question>,
 }
 
 /// A click, with what was found out about the person who made it.
@@ -185,10 +198,13 @@ pub fn decide(standing: &Standing<'_>, click: &Click<'_>) -> Answer {
                 reason: decision.map(|d| d.reason.clone()).unwrap_or_default(),
             };
         }
-        (ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Rejected, Some(decision)) => {
-            return Answer::AlreadyDecided(decision.clone());
+        (
+            ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Answered | ApprovalState::Rejected,
+            Some(decision),
+        ) => return Answer::AlreadyDecided(decision.clone()),
+        (ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Answered | ApprovalState::Rejected, None) => {
+            return Answer::Unknown;
         }
-        (ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Rejected, None) => return Answer::Unknown,
     }
     if standing.expires_at.is_some_and(|at| at <= click.now) {
         return Answer::Expired;
@@ -199,29 +215,9 @@ pub fn decide(standing: &Standing<'_>, click: &Click<'_>) -> Answer {
     {
         return Answer::Stale;
     }
-    let own = standing.instructed_by.is_some_and(|by| by == click.actor.key());
-    if own && !matches!(click.wish, Wish::Reject { .. }) {
-        return Answer::NotAllowed {
-            why: format!(
-                "{} came from your own instruction, so somebody else must decide it.",
-                standing.id
-            ),
-        };
-    }
-    let (state, reason, edited) = match click.wish {
-        Wish::Approve => (ApprovalState::Approved, String::new(), None),
-        Wish::Edit { text } if text.trim().is_empty() => {
-            return Answer::NotAllowed {
-                why: "An empty text cannot be sent; reject it instead.".into(),
-            };
-        }
-        Wish::Edit { text } if text.chars().count() > crate::tool::reply::LONGEST_REPLY => {
-            return Answer::NotAllowed {
-                why: "The text is longer than a reply may be (16,000 characters).".into(),
-            };
-        }
-        Wish::Edit { text } => (ApprovalState::Edited, String::new(), Some(text.trim().to_owned())),
-        Wish::Reject { reason } => (ApprovalState::Rejected, reason.trim().to_owned(), None),
+    let (state, reason, edited) = match wished(standing, click) {
+        Ok(wished) => wished,
+        Err(why) => return Answer::NotAllowed { why },
     };
     Answer::Decided(Decision {
         state,
@@ -231,6 +227,52 @@ pub fn decide(standing: &Standing<'_>, click: &Click<'_>) -> Answer {
         reason,
         edited,
     })
+}
+
+type Wished = (ApprovalState, String, Option<String>);
+
+/// What the wish makes of an open approval: state, reason and words; or why it may not be.
+fn wished(standing: &Standing<'_>, click: &Click<'_>) -> Result<Wished, String> {
+    if let Some(question) = standing.question {
+        return answered(standing.id, question, click.wish);
+    }
+    let own = standing.instructed_by.is_some_and(|by| by == click.actor.key());
+    if own && !matches!(click.wish, Wish::Reject { .. }) {
+        return Err(format!(
+            "{} came from your own instruction, so somebody else must decide it.",
+            standing.id
+        ));
+    }
+    match click.wish {
+        Wish::Approve => Ok((ApprovalState::Approved, String::new(), None)),
+        Wish::Edit { text } if text.trim().is_empty() => Err("An empty text cannot be sent; reject it instead.".into()),
+        Wish::Edit { text } if text.chars().count() > crate::tool::reply::LONGEST_REPLY => {
+            Err("The text is longer than a reply may be (16,000 characters).".into())
+        }
+        Wish::Edit { text } => Ok((ApprovalState::Edited, String::new(), Some(text.trim().to_owned()))),
+        Wish::Reject { reason } => Ok((ApprovalState::Rejected, reason.trim().to_owned(), None)),
+        Wish::Answer { .. } | Wish::Choose { .. } => {
+            Err(format!("{} is no question; approve or reject it.", standing.id))
+        }
+    }
+}
+
+/// A question is answered or turned down. Whoever gave the instruction that led to it may well be who knows.
+fn answered(id: ApprovalId, question: &Question, wish: &Wish) -> Result<Wished, String> {
+    let answer = |text: &str| Ok((ApprovalState::Answered, String::new(), Some(text.to_owned())));
+    match wish {
+        Wish::Answer { text } if text.trim().is_empty() => Err("An answer needs words.".into()),
+        Wish::Answer { text } if text.chars().count() > LONGEST_ANSWER => {
+            Err("The answer is too long (3,000 characters at most).".into())
+        }
+        Wish::Answer { text } => answer(text.trim()),
+        Wish::Choose { option } => match question.options.get(*option) {
+            Some(text) => answer(text),
+            None => Err(format!("{id} has no such option.")),
+        },
+        Wish::Reject { reason } => Ok((ApprovalState::Rejected, reason.trim().to_owned(), None)),
+        Wish::Approve | Wish::Edit { .. } => Err(format!("{id} is a question: answer it.")),
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +301,7 @@ mod tests {
             digest: DIGEST,
             expires_at: Some(DateTime::UNIX_EPOCH + chrono::TimeDelta::hours(1)),
             instructed_by: None,
+            question: None,
         }
     }
 
@@ -356,6 +399,67 @@ mod tests {
             panic!("it is open")
         };
         assert_eq!(decision.edited.as_deref(), Some("Hello"));
+    }
+
+    #[test]
+    fn a_question_is_answered_once_by_an_option_or_in_words() {
+        let question = Question {
+            ticket: TicketId(1001),
+            question: "May she have it for free?".into(),
+            options: vec!["Yes".into(), "No".into()],
+        };
+        let asked = Standing {
+            tool: "ask_question",
+            question: Some(&question),
+            // Who gave the instruction may answer.
+            instructed_by: Some("slack:U1"),
+            ..open()
+        };
+        for (wish, comes_to) in [
+            (Wish::Choose { option: 1 }, Some("No")),
+            (
+                Wish::Answer {
+                    text: " Half of it. ".into(),
+                },
+                Some("Half of it."),
+            ),
+            (Wish::Choose { option: 2 }, None),
+            (Wish::Answer { text: " ".into() }, None),
+            (
+                Wish::Answer {
+                    text: "x".repeat(LONGEST_ANSWER + 1),
+                },
+                None,
+            ),
+            (Wish::Approve, None),
+            (Wish::Edit { text: "Yes".into() }, None),
+        ] {
+            match (click(&asked, wish.clone(), |_| {}), comes_to) {
+                (Answer::Decided(decision), Some(text)) => {
+                    assert_eq!(decision.state, ApprovalState::Answered);
+                    assert_eq!(decision.edited.as_deref(), Some(text));
+                }
+                (Answer::NotAllowed { .. }, None) => {}
+                (answer, _) => panic!("{wish:?} came to {answer:?}"),
+            }
+        }
+        let Answer::Decided(first) = click(&asked, Wish::Choose { option: 0 }, |_| {}) else {
+            panic!("it is open")
+        };
+        let over = Standing {
+            state: first.state,
+            decision: Some(&first),
+            ..asked
+        };
+        let second = click(&over, Wish::Choose { option: 1 }, |_| {});
+        assert!(
+            second.sentence(ApprovalId(17)).contains("already answered by sam"),
+            "{second:?}"
+        );
+        assert!(matches!(
+            click(&open(), Wish::Answer { text: "Yes".into() }, |_| {}),
+            Answer::NotAllowed { .. }
+        ));
     }
 
     #[test]

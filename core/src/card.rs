@@ -64,6 +64,10 @@ words! {
         Reject = "reject",
         /// Shows everything that did not fit.
         View = "view",
+        /// Answers a question with one of its options.
+        Choose = "choose",
+        /// Opens a form for an answer in words.
+        Answer = "answer",
     }
 }
 
@@ -74,6 +78,8 @@ impl ButtonKind {
             Self::Edit => "Edit",
             Self::Reject => "Reject",
             Self::View => "View full",
+            Self::Choose => "Choose",
+            Self::Answer => "Answer",
         }
     }
 }
@@ -83,6 +89,44 @@ pub struct Button {
     pub kind: ButtonKind,
     /// What the button carries back: see [`ButtonValue`].
     pub value: ButtonValue,
+    /// What a [`Choose`](ButtonKind::Choose) answers; `None` for the other kinds.
+    pub choice: Option<Choice>,
+}
+
+/// An option of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// From 0, in the question's order.
+    pub option: usize,
+    /// At most 75 characters.
+    pub text: String,
+}
+
+impl Button {
+    /// What stands on it.
+    pub fn label(&self) -> &str {
+        match &self.choice {
+            Some(choice) => &choice.text,
+            None => self.kind.label(),
+        }
+    }
+
+    /// Tells it from the card's other buttons, for surfaces that want an id of each: `approve`, `choose-2`.
+    pub fn id(&self) -> String {
+        match &self.choice {
+            Some(choice) => format!("{}-{}", self.kind, choice.option),
+            None => self.kind.to_string(),
+        }
+    }
+
+    /// Kind and option of a button, from its [`id`](Self::id). `None` for anything else.
+    pub fn read_id(id: &str) -> Option<(ButtonKind, Option<usize>)> {
+        let (kind, option) = match id.split_once('-') {
+            Some((kind, option)) => (kind.parse().ok()?, Some(option.parse().ok()?)),
+            None => (id.parse().ok()?, None),
+        };
+        ((kind == ButtonKind::Choose) == option.is_some()).then_some((kind, option))
+    }
 }
 
 /// What a button carries: which deployment drew it, the approval, and the first characters of the digest that the card
@@ -140,6 +184,7 @@ words! {
     pub enum SettledAs {
         Approved = "approved",
         Edited = "edited",
+        Answered = "answered",
         Rejected = "rejected",
         Expired = "expired",
         Withdrawn = "withdrawn",
@@ -173,6 +218,31 @@ pub struct Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_button_is_found_again_by_its_id() {
+        let value = ButtonValue {
+            deployment: "shop".into(),
+            approval: ApprovalId(17),
+            digest: "0123456789ab".into(),
+        };
+        for kind in ButtonKind::ALL {
+            let choice = (*kind == ButtonKind::Choose).then(|| Choice {
+                option: 2,
+                text: "Yes".into(),
+            });
+            let button = Button {
+                kind: *kind,
+                value: value.clone(),
+                choice,
+            };
+            let option = button.choice.as_ref().map(|choice| choice.option);
+            assert_eq!(Button::read_id(&button.id()), Some((*kind, option)));
+        }
+        for id in ["", "choose", "choose-", "choose-x", "approve-1", "other"] {
+            assert_eq!(Button::read_id(id), None, "{id}");
+        }
+    }
 
     #[test]
     fn a_button_carries_its_approval_there_and_back() {

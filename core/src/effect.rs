@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{ArticleId, TicketId};
 use crate::ticket::{OutsideId, Requester};
 use crate::tool::outside::ToolUse;
+use crate::tool::question::Question;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "tool", rename_all = "snake_case")]
@@ -14,6 +15,8 @@ pub enum Effect {
     ProposeKnowledgeEdit(Edit),
     /// A call of a tool outside, which no outbox can hold: started by its run, never sent.
     UseTool(ToolUse),
+    /// A question to the team: answered, never sent.
+    AskQuestion(Question),
 }
 
 /// A public reply to the ticket's requester.
@@ -74,6 +77,7 @@ impl Effect {
             Self::EscalateTicket(escalation) => escalation.ticket,
             Self::ProposeKnowledgeEdit(edit) => edit.ticket,
             Self::UseTool(used) => used.ticket,
+            Self::AskQuestion(question) => question.ticket,
         }
     }
 
@@ -84,6 +88,7 @@ impl Effect {
             Self::EscalateTicket(_) => "escalate_ticket",
             Self::ProposeKnowledgeEdit(_) => "propose_knowledge_edit",
             Self::UseTool(used) => &used.tool,
+            Self::AskQuestion(_) => "ask_question",
         }
     }
 
@@ -95,7 +100,10 @@ impl Effect {
     /// Whether it leaves by the outbox or our own tables, so that anybody can execute its approval; a call outside is
     /// made by its own run alone.
     pub fn is_sent(&self) -> bool {
-        !matches!(self, Self::UseTool(_))
+        match self {
+            Self::ReplyCustomer(_) | Self::EscalateTicket(_) | Self::ProposeKnowledgeEdit(_) => true,
+            Self::UseTool(_) | Self::AskQuestion(_) => false,
+        }
     }
 
     /// Whether it is dropped when something new is said while nobody has decided: a reply, since the model will draft
@@ -103,7 +111,7 @@ impl Effect {
     pub fn lapses(&self) -> bool {
         match self {
             Self::ReplyCustomer(_) | Self::UseTool(_) => true,
-            Self::EscalateTicket(_) | Self::ProposeKnowledgeEdit(_) => false,
+            Self::EscalateTicket(_) | Self::ProposeKnowledgeEdit(_) | Self::AskQuestion(_) => false,
         }
     }
 }

@@ -40,6 +40,12 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
     if let Some(why) = denied(effect, transcript, facts) {
         return Verdict::Deny { why };
     }
+    if let Effect::AskQuestion(_) = effect {
+        return Verdict::Ask {
+            why: "the bot does not know it, and asks the team".into(),
+            marks,
+        };
+    }
     if let Effect::ProposeKnowledgeEdit(_) = effect {
         return Verdict::Ask {
             why: "a knowledge-base edit is asked every time".into(),
@@ -91,6 +97,10 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
         },
         Effect::UseTool(_) => Verdict::Ask {
             why: "a call outside is asked".into(),
+            marks,
+        },
+        Effect::AskQuestion(_) => Verdict::Ask {
+            why: "a question is asked".into(),
             marks,
         },
     }
@@ -166,7 +176,7 @@ pub fn refuses(effect: &Effect, facts: &Facts) -> Option<String> {
             Verdict::Deny { why } => Some(why),
             Verdict::Allow { .. } | Verdict::Ask { .. } => None,
         },
-        Effect::EscalateTicket(_) | Effect::ProposeKnowledgeEdit(_) => None,
+        Effect::EscalateTicket(_) | Effect::ProposeKnowledgeEdit(_) | Effect::AskQuestion(_) => None,
     }
 }
 
@@ -192,7 +202,8 @@ pub fn inspect(effect: &Effect, transcript: &Transcript, facts: &Facts) -> Vec<M
             args = used.args.to_string();
             args.as_str()
         }
-        Effect::EscalateTicket(_) => return marks,
+        // It stays in the house.
+        Effect::EscalateTicket(_) | Effect::AskQuestion(_) => return marks,
         Effect::ProposeKnowledgeEdit(edit) => match &edit.change {
             EditChange::Replace { new_text, .. } => new_text.as_str(),
             EditChange::Create { body, .. } => body.as_str(),

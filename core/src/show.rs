@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::approval::{ApprovalState, Decision};
 use crate::article::Article;
-use crate::card::{Body, Button, ButtonKind, ButtonValue, Card, Footer, Header, Mark, Settled, SettledAs};
+use crate::card::{Body, Button, ButtonKind, ButtonValue, Card, Choice, Footer, Header, Mark, Settled, SettledAs};
 use crate::diff;
 use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
@@ -63,7 +63,7 @@ pub fn card(shown: &Shown<'_>) -> Card {
         why: match (triage, shown.effect) {
             (_, Effect::EscalateTicket(escalation)) => escalation.reason.clone(),
             (_, Effect::ProposeKnowledgeEdit(edit)) => edit.rationale.clone(),
-            (_, Effect::UseTool(_)) => shown.why.to_owned(),
+            (_, Effect::UseTool(_) | Effect::AskQuestion(_)) => shown.why.to_owned(),
             (Some(triage), Effect::ReplyCustomer(_)) => triage.reason.clone(),
             (None, Effect::ReplyCustomer(_)) => shown.why.to_owned(),
         },
@@ -113,6 +113,7 @@ pub fn will(effect: &Effect) -> String {
             EditChange::Retire { .. } => format!("The article {} is taken out of use.", edit.article),
         },
         Effect::UseTool(used) => format!("The tool {} is called once, with exactly these arguments.", used.tool),
+        Effect::AskQuestion(question) => question.question.clone(),
     }
 }
 
@@ -127,6 +128,12 @@ fn body(shown: &Shown<'_>) -> Body {
         ]),
         Effect::ProposeKnowledgeEdit(edit) => Body::Diff(edit_diff(edit, edited, shown.article)),
         Effect::UseTool(used) => Body::Facts(arguments(used)),
+        Effect::AskQuestion(_) => Body::Facts(
+            edited
+                .map(|text| ("Answer".into(), text.to_owned()))
+                .into_iter()
+                .collect(),
+        ),
     }
 }
 
@@ -168,10 +175,25 @@ fn buttons(shown: &Shown<'_>) -> Vec<Button> {
         approval: shown.id,
         digest: digest::prefix(shown.digest),
     };
+    let of = |kind: ButtonKind, choice: Option<Choice>| Button {
+        kind,
+        value: value.clone(),
+        choice,
+    };
     let as_it_is = match shown.effect {
         Effect::ProposeKnowledgeEdit(edit) => matches!(edit.change, EditChange::Retire { .. }),
         Effect::UseTool(_) => true,
         Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) => false,
+        Effect::AskQuestion(question) => {
+            let options = question.options.iter().enumerate();
+            return options
+                .map(|(option, text)| {
+                    let text = text.clone();
+                    of(ButtonKind::Choose, Some(Choice { option, text }))
+                })
+                .chain([ButtonKind::Answer, ButtonKind::Reject, ButtonKind::View].map(|kind| of(kind, None)))
+                .collect();
+        }
     };
     let kinds = [
         ButtonKind::Approve,
@@ -182,10 +204,7 @@ fn buttons(shown: &Shown<'_>) -> Vec<Button> {
     kinds
         .into_iter()
         .filter(|kind| *kind != ButtonKind::Edit || !as_it_is)
-        .map(|kind| Button {
-            kind,
-            value: value.clone(),
-        })
+        .map(|kind| of(kind, None))
         .collect()
 }
 
@@ -202,6 +221,7 @@ fn settled(shown: &Shown<'_>) -> Option<Settled> {
         ApprovalState::Open => return None,
         ApprovalState::Approved => SettledAs::Approved,
         ApprovalState::Edited => SettledAs::Edited,
+        ApprovalState::Answered => SettledAs::Answered,
         ApprovalState::Rejected => SettledAs::Rejected,
         ApprovalState::Expired => SettledAs::Expired,
         ApprovalState::Withdrawn => SettledAs::Withdrawn,
@@ -217,6 +237,10 @@ fn settled(shown: &Shown<'_>) -> Option<Settled> {
     let line = match ending {
         SettledAs::Approved => format!("Approved by {by}"),
         SettledAs::Edited => format!("Edited and approved by {by}"),
+        SettledAs::Answered => {
+            let answer = shown.decision.and_then(|decision| decision.edited.as_deref());
+            format!("Answered by {by}: {}", answer.unwrap_or_default())
+        }
         SettledAs::Rejected => format!("Rejected by {by}{because}"),
         SettledAs::Expired => "Expired: nobody decided in time".into(),
         SettledAs::Withdrawn => format!("Withdrawn{because}"),
@@ -252,6 +276,7 @@ pub fn header(
                 Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
                 Effect::ProposeKnowledgeEdit(edit) => format!("edit of the article {}", edit.article),
                 Effect::UseTool(used) => format!("call of {}", used.tool),
+                Effect::AskQuestion(question) => format!("question: {}", question.question),
             };
             format!("{}: {what}", waiting.id)
         })
@@ -281,6 +306,7 @@ pub fn title(id: ApprovalId, ticket: TicketId, effect: &Effect) -> String {
         Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
         Effect::ProposeKnowledgeEdit(edit) => format!("edit of {}", edit.article),
         Effect::UseTool(used) => format!("call of {}", used.tool),
+        Effect::AskQuestion(question) => format!("question: {}", question.question),
     };
     format!("{id} · {what} · {ticket}")
 }

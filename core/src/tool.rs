@@ -18,6 +18,7 @@ pub mod knowledge;
 pub mod lookup;
 pub mod outside;
 pub mod plan;
+pub mod question;
 pub mod reply;
 pub mod route;
 pub mod skill;
@@ -55,6 +56,7 @@ pub enum Use {
     Reply(reply::ReplyCustomer),
     Escalate(escalate::Escalate),
     Edit(knowledge::ProposeEdit),
+    Question(question::AskQuestion),
     Plan(plan::PlanUse),
     /// Of a server outside: its name and arguments.
     Outside(outside::OutsideTool, Value),
@@ -63,6 +65,7 @@ pub enum Use {
 /// Every tool, sorted by name, as providers' caches like it.
 pub static ALL: &[&Tool] = &[
     &route::ADD_NOTE,
+    &question::ASK_QUESTION,
     &classify::CLASSIFY_TICKET,
     &plan::CREATE_PLAN,
     &escalate::ESCALATE_TICKET,

@@ -65,6 +65,7 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
             }
             Ok(Use::Reply(args)) => acts.push((key, call, resolve::reply(&args, facts))),
             Ok(Use::Escalate(args)) => acts.push((key, call, resolve::escalation(&args, facts))),
+            Ok(Use::Question(args)) => acts.push((key, call, resolve::question(&args, facts))),
             Ok(Use::Edit(args)) => acts.push((key, call, resolve::edit(&args, transcript, facts))),
             Ok(Use::Outside(tool, args)) => {
                 let used = start::used(&tool, args, facts);
@@ -246,12 +247,19 @@ impl Record {
                     "{id} is taken back undecided: {what}. {again} if it is still needed."
                 ))
             } else {
-                Outcome::ok(format!("{id} is still undecided; its decision will come as a note."))
-                    .with(json!({ "undecided": id }))
+                let text = match is_question(approval) {
+                    true => format!("{id} is not answered yet; its answer will come as a note."),
+                    false => format!("{id} is still undecided; its decision will come as a note."),
+                };
+                Outcome::ok(text).with(json!({ "undecided": id }))
             };
             self.outcome(approval.call, outcome);
         }
     }
+}
+
+fn is_question(approval: &ApprovalFact) -> bool {
+    matches!(approval.effect, Effect::AskQuestion(_))
 }
 
 fn latest_approval(facts: &Facts, call: CallKey) -> Option<&ApprovalFact> {
@@ -315,6 +323,7 @@ fn after_decision(approval: &ApprovalFact, heard: i64, meanwhile: Option<Meanwhi
                 now(Next::Record(record))
             }
         },
+        ApprovalState::Answered => now(just(key, answered(approval))),
         ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Withdrawn | ApprovalState::Superseded => {
             now(just(key, refusal(approval)))
         }
@@ -331,19 +340,35 @@ pub(super) fn carried_out(approval: &ApprovalFact) -> Outcome {
     .with(json!({ "queued": true, "approval": approval.id }))
 }
 
+/// What somebody of the team answered.
+pub(super) fn answered(approval: &ApprovalFact) -> Outcome {
+    let decision = approval.decision.as_ref();
+    let by = decision.map_or("Somebody", |decision| decision.by_name.as_str());
+    let text = decision
+        .and_then(|decision| decision.edited.as_deref())
+        .unwrap_or_default();
+    Outcome::ok(format!("{by} of the team answered: {text}")).with(json!({ "approval": approval.id }))
+}
+
 /// What the model hears of an approval that was not given.
 pub(super) fn refusal(approval: &ApprovalFact) -> Outcome {
     let decision = approval.decision.as_ref();
     let by = decision.map_or("somebody", |decision| decision.by_name.as_str());
     let reason = decision.map(|decision| decision.reason.trim()).unwrap_or_default();
     let text = match approval.state {
+        ApprovalState::Rejected if is_question(approval) && reason.is_empty() => format!("{by} has no answer to it."),
         ApprovalState::Rejected if reason.is_empty() => format!("Rejected by {by}, without a reason."),
         ApprovalState::Rejected => format!("Rejected by {by}: {reason}"),
+        ApprovalState::Expired if is_question(approval) => {
+            "Nobody answered in time. Go on without an answer, or leave it to a person with a note.".into()
+        }
         ApprovalState::Expired => "Nobody decided in time; it expired. Leave it to a person with a note.".into(),
         ApprovalState::Withdrawn if reason.is_empty() => "Withdrawn before anybody decided.".into(),
         ApprovalState::Withdrawn => format!("Withdrawn: {reason}"),
         ApprovalState::Superseded => "Superseded by a newer request.".into(),
-        ApprovalState::Open | ApprovalState::Approved | ApprovalState::Edited => "Not decided.".into(),
+        ApprovalState::Open | ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Answered => {
+            "Not decided.".into()
+        }
     };
     Outcome::failed(text).with(json!({ "approval": approval.id, "state": approval.state }))
 }

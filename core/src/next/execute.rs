@@ -54,7 +54,7 @@ fn edited(effect: &Effect, text: &str) -> Effect {
             EditChange::Retire { .. } => {}
         },
         // Arguments are approved as they are or not at all: its card has no way to edit them.
-        Effect::UseTool(_) => {}
+        Effect::UseTool(_) | Effect::AskQuestion(_) => {}
     }
     effect
 }
@@ -84,6 +84,10 @@ pub fn execute(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Execution 
         };
     }
     let effect = final_effect(approval);
+    if let Effect::AskQuestion(_) = effect {
+        let why = format!("{} is a question: there is nothing to carry out.", approval.id);
+        return Execution::Refused { why };
+    }
     if let Effect::ReplyCustomer(reply) = &effect
         && reply.version != facts.ticket.version
     {
@@ -151,8 +155,12 @@ fn send(call: CallKey, approval: Option<ApprovalId>, effect: Effect, by: &str, h
         Effect::EscalateTicket(_) => "The escalation is queued",
         Effect::ProposeKnowledgeEdit(_) => "The article was changed",
         Effect::UseTool(_) => "The call is made",
+        Effect::AskQuestion(_) => "The question is asked",
     };
     let mut text = match (recorded, name.is_empty()) {
+        (true, _) if matches!(effect, Effect::AskQuestion(_)) => {
+            "Recorded, not asked: the bot is in shadow mode. Go on without an answer.".to_owned()
+        }
         (true, _) => "Recorded, not sent: the bot is in shadow mode.".to_owned(),
         (false, true) => format!("{what}{by}."),
         (false, false) => format!("{what}: {name}{by}."),
@@ -188,6 +196,7 @@ fn words(effect: &Effect) -> String {
             EditChange::Retire { .. } => String::new(),
         },
         Effect::UseTool(used) => used.args.to_string(),
+        Effect::AskQuestion(question) => question.question.clone(),
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Execution, Next, Record, calls, execute};
 use crate::approval::ApprovalState;
+use crate::effect::Effect;
 use crate::facts::{ApprovalFact, EffectFact, Facts};
 use crate::run::EffectState;
 use crate::step::{About, StepKind};
@@ -47,6 +48,13 @@ fn decided(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Next {
                 )
             }
         },
+        ApprovalState::Answered => {
+            let asked = match &approval.effect {
+                Effect::AskQuestion(question) => format!(" (you asked: {})", question.question),
+                _ => String::new(),
+            };
+            format!("{}{asked}: {}", approval.id, calls::answered(approval).text)
+        }
         ApprovalState::Open
         | ApprovalState::Rejected
         | ApprovalState::Expired

@@ -10,6 +10,7 @@ use crate::id::ArticleId;
 use crate::step::Outcome;
 use crate::tool::escalate::Escalate;
 use crate::tool::knowledge::ProposeEdit;
+use crate::tool::question::{AskQuestion, Question};
 use crate::tool::reply::ReplyCustomer;
 use crate::transcript::Transcript;
 
@@ -38,6 +39,28 @@ pub(super) fn escalation(args: &Escalate, facts: &Facts) -> Result<Effect, Outco
         team: args.team.trim().to_owned(),
         reason: args.reason.trim().to_owned(),
         version: facts.ticket.version,
+    }))
+}
+
+/// Options that say the same are one; a single one would be no choice.
+pub(super) fn question(args: &AskQuestion, facts: &Facts) -> Result<Effect, Outcome> {
+    let question = args.question.trim();
+    if question.is_empty() {
+        return Err(Outcome::failed("The question has no words; write it out."));
+    }
+    let mut options: Vec<String> = Vec::new();
+    for option in args.options.iter().map(|option| option.trim()) {
+        if !option.is_empty() && !options.iter().any(|other| other.eq_ignore_ascii_case(option)) {
+            options.push(option.to_owned());
+        }
+    }
+    if options.len() == 1 {
+        return Err(Outcome::failed("Give at least two different options, or none at all."));
+    }
+    Ok(Effect::AskQuestion(Question {
+        ticket: facts.ticket.id,
+        question: question.to_owned(),
+        options,
     }))
 }
 
