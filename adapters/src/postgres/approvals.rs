@@ -174,7 +174,7 @@ pub(super) struct Raw {
     call_step: i32,
     call_index: i32,
     tool: String,
-    effect: Json<Effect>,
+    effect: serde_json::Value,
     digest: String,
     why: String,
     marks: Json<Vec<Mark>>,
@@ -191,8 +191,11 @@ pub(super) struct Raw {
     created_at: DateTime<Utc>,
 }
 
-impl From<Raw> for Row {
-    fn from(raw: Raw) -> Self {
+impl Raw {
+    /// `None` for an effect that this binary does not know: a newer one beside it sees to it.
+    pub(super) fn known(self) -> Option<Row> {
+        let raw = self;
+        let effect = serde_json::from_value(raw.effect).ok()?;
         let state = raw.state.parse().unwrap_or(ApprovalState::Superseded);
         let decision = (state != ApprovalState::Open).then(|| Decision {
             state,
@@ -202,7 +205,7 @@ impl From<Raw> for Row {
             reason: raw.reason,
             edited: raw.edited,
         });
-        Self {
+        Some(Row {
             id: ApprovalId(raw.id),
             ticket: TicketId(raw.ticket_id),
             run: RunId(raw.run_id),
@@ -211,7 +214,7 @@ impl From<Raw> for Row {
                 index: raw.call_index,
             },
             tool: raw.tool,
-            effect: raw.effect.0,
+            effect,
             digest: raw.digest,
             why: raw.why,
             marks: raw.marks.0,
@@ -222,7 +225,7 @@ impl From<Raw> for Row {
             expires_at: raw.expires_at,
             executed: raw.executed_at.is_some(),
             created_at: raw.created_at,
-        }
+        })
     }
 }
 
@@ -249,7 +252,7 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
     };
     let rows = sqlx::query_as!(
         Raw,
-        r#"SELECT id, ticket_id, run_id, call_step, call_index, tool, effect AS "effect: Json<Effect>", digest, why,
+        r#"SELECT id, ticket_id, run_id, call_step, call_index, tool, effect, digest, why,
                   marks AS "marks: Json<Vec<Mark>>", state, decided_by, decided_by_name, decided_at, reason, edited,
                   recorded, instructed_by, expires_at, executed_at, created_at
              FROM approval
@@ -269,7 +272,7 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
     )
     .fetch_all(db)
     .await?;
-    Ok(rows.into_iter().map(Row::from).collect())
+    Ok(rows.into_iter().filter_map(Raw::known).collect())
 }
 
 /// What an approval is about: none of it ever changes.

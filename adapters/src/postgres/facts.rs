@@ -47,7 +47,10 @@ pub async fn read(
     Ok(row.map(|row| Read {
         ticket: tickets::whole!(row),
         comments: all(row.comments),
-        approvals: all(row.approvals).into_iter().map(approvals::Row::from).collect(),
+        approvals: all(row.approvals)
+            .into_iter()
+            .filter_map(approvals::Raw::known)
+            .collect(),
         effects: all(row.effects).into_iter().map(EffectFact::from).collect(),
         grants: all(row.grants),
         mode: row.mode,

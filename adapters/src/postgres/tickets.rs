@@ -331,8 +331,8 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
 pub struct Ground {
     /// Somebody said something public that the model has not heard.
     pub unheard: bool,
-    /// Approvals of the run that are decided for and not executed.
-    pub due: i64,
+    /// Approvals of the run that nobody has decided yet.
+    pub open: i64,
     /// Who has the ticket at its desk, as far as is known; empty for nobody.
     pub assignee: String,
     /// Why a person must look at it.
@@ -346,8 +346,8 @@ pub async fn ground(tx: &mut PgConnection, ticket: TicketId, run: RunId, heard: 
                   EXISTS (SELECT FROM comment c WHERE c.ticket_id = t.id AND c.id > $3 AND c.public AND c.author <> 'bot')
                       AS "unheard!",
                   (SELECT count(*) FROM approval a
-                    WHERE a.run_id = $2 AND NOT a.recorded AND a.executed_at IS NULL AND a.state IN ('approved', 'edited'))
-                      AS "due!"
+                    WHERE a.run_id = $2 AND NOT a.recorded AND a.state = 'open')
+                      AS "open!"
              FROM ticket t WHERE t.id = $1"#,
         ticket.0,
         run.0,

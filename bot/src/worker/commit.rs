@@ -14,6 +14,7 @@ pub use send::{send, start};
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
 use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
 use deskhand_adapters::postgres::{approvals, learning, spend, tickets};
+use deskhand_core::approval::ApprovalState;
 use deskhand_core::facts::Facts;
 use deskhand_core::id::{ApprovalId, TicketId};
 use deskhand_core::next::{Ask, Record, Wait};
@@ -224,9 +225,12 @@ pub async fn wait(
         Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
-    // An approval that was decided since the facts were read is not waited for.
-    let due = facts.approvals.iter().filter(|approval| approval.is_due()).count();
-    if ground.due > i64::try_from(due)? {
+    // One that ended since the facts were read is not waited for: whoever ended it found the run at work.
+    let known = facts
+        .approvals
+        .iter()
+        .filter(|approval| approval.state == ApprovalState::Open);
+    if ground.open < i64::try_from(known.count())? {
         return Ok(Done::Moved);
     }
     let mut steps = Vec::new();

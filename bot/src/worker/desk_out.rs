@@ -62,7 +62,7 @@ pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Trie
             match acting.effect {
                 Effect::ReplyCustomer(reply) => answer(app, claimed, ticket, &reply, &acting.ground).await,
                 Effect::EscalateTicket(escalation) => escalate(app, claimed, ticket, &escalation).await,
-                Effect::ProposeKnowledgeEdit(_) | Effect::UseTool(_) => Ok(Tried::Dead {
+                Effect::ProposeKnowledgeEdit(_) | Effect::UseTool(_) | Effect::AskQuestion(_) => Ok(Tried::Dead {
                     why: format!("{} has no desk", acting.effect.tool()),
                 }),
             }

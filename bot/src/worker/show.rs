@@ -25,7 +25,7 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         Effect::ProposeKnowledgeEdit(edit) => articles::get(&app.pool, &edit.article)
             .await?
             .map(|filed| filed.article),
-        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) | Effect::UseTool(_) => None,
+        Effect::ReplyCustomer(_) | Effect::EscalateTicket(_) | Effect::UseTool(_) | Effect::AskQuestion(_) => None,
     };
     let transcript = runs::transcript(&app.pool, row.run).await?;
     let sources = transcript

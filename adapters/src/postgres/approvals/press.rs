@@ -72,7 +72,7 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
     )
     .fetch_optional(&mut *tx)
     .await?;
-    let Some(row) = rows.map(Row::from) else {
+    let Some(row) = rows.and_then(Raw::known) else {
         return Ok(Answer::Unknown.into());
     };
     let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at)
@@ -87,6 +87,13 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
         digest: &row.digest,
         expires_at: row.expires_at,
         instructed_by: Some(row.instructed_by.as_str()).filter(|by| !by.is_empty()),
+        question: match &row.effect {
+            Effect::AskQuestion(question) => Some(question),
+            Effect::ReplyCustomer(_)
+            | Effect::EscalateTicket(_)
+            | Effect::ProposeKnowledgeEdit(_)
+            | Effect::UseTool(_) => None,
+        },
     };
     let click = Click {
         actor: pressed.actor,

@@ -5,7 +5,7 @@ WITH t AS MATERIALIZED (
 ), r AS MATERIALIZED (
     SELECT run.id FROM t JOIN run ON run.ticket_id = t.id WHERE run.id = $2 FOR UPDATE OF run
 )
-SELECT a.id, a.ticket_id, a.run_id, a.call_step, a.call_index, a.tool, a.effect AS "effect: Json<Effect>", a.digest,
+SELECT a.id, a.ticket_id, a.run_id, a.call_step, a.call_index, a.tool, a.effect, a.digest,
        a.why, a.marks AS "marks: Json<Vec<Mark>>", a.state, a.decided_by, a.decided_by_name, a.decided_at, a.reason,
        a.edited, a.recorded, a.instructed_by, a.expires_at, a.executed_at, a.created_at
   FROM r JOIN approval a ON a.run_id = r.id

@@ -101,7 +101,7 @@ pub(in crate::worker) async fn put_out(
     let kind = match &sending.effect {
         Effect::ReplyCustomer(_) => Some(Kind::Reply),
         Effect::EscalateTicket(_) => Some(Kind::Escalation),
-        Effect::ProposeKnowledgeEdit(_) | Effect::UseTool(_) => None,
+        Effect::ProposeKnowledgeEdit(_) | Effect::UseTool(_) | Effect::AskQuestion(_) => None,
     };
     if let Some(kind) = kind {
         effects.push(New {
