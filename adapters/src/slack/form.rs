@@ -6,6 +6,7 @@
 mod answer;
 mod edit;
 mod full;
+mod question;
 mod reject;
 
 use deskhand_core::card::ButtonValue;
@@ -19,6 +20,8 @@ pub use answer::{clear, errors, update};
 pub(crate) use edit::typed_draft;
 pub use edit::{FIRST_INPUT, edit};
 pub use full::full;
+pub(crate) use question::typed_answer;
+pub use question::{ANSWER_INPUT, question};
 pub(crate) use reject::given_reason;
 pub use reject::{REASONS, reject};
 
@@ -26,6 +29,8 @@ pub use reject::{REASONS, reject};
 pub const EDIT: &str = "deskhand_edit";
 /// `callback_id` of the form with the reasons.
 pub const REJECT: &str = "deskhand_reject";
+/// `callback_id` of the form with the answer to a question.
+pub const ANSWER: &str = "deskhand_answer";
 /// `callback_id` of the "Triage this" shortcut, as deploy/slack/manifest.yaml declares it.
 pub const SHORTCUT: &str = "triage_this";
 

@@ -33,6 +33,8 @@ pub enum SlackInbound {
     DraftSubmitted(DraftSubmitted),
     /// The reject form was sent.
     RejectSubmitted(RejectSubmitted),
+    /// The form with the answer to a question was sent.
+    AnswerSubmitted(AnswerSubmitted),
     /// `/triage …`
     Command(Command),
     /// The bot was mentioned, or written to directly.
@@ -80,6 +82,8 @@ pub struct Click {
     /// Unique for this click.
     pub delivery: String,
     pub kind: ButtonKind,
+    /// Which option of a question it chooses.
+    pub option: Option<usize>,
     pub value: ButtonValue,
     /// `None` when the button was in a form.
     pub spot: Option<Spot>,
@@ -114,6 +118,13 @@ pub struct RejectSubmitted {
     pub form: Submission,
     /// The chosen reason and the person's words, never blank.
     pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSubmitted {
+    pub form: Submission,
+    /// May be blank.
+    pub text: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -39,13 +39,18 @@ pub(super) fn card() -> Card {
         marks: vec![Mark {
             text: "The amount 49.90 EUR comes from the customer's text.".into(),
         }],
-        buttons: ButtonKind::ALL
-            .iter()
-            .map(|kind| Button {
-                kind: *kind,
-                value: button(),
-            })
-            .collect(),
+        buttons: [
+            ButtonKind::Approve,
+            ButtonKind::Edit,
+            ButtonKind::Reject,
+            ButtonKind::View,
+        ]
+        .map(|kind| Button {
+            kind,
+            value: button(),
+            choice: None,
+        })
+        .to_vec(),
         footer: Footer {
             owner: "support leads".into(),
             expires_at: Some(at("2026-12-01T08:00:00Z")),

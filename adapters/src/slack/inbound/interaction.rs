@@ -1,9 +1,11 @@
 //! Clicks, forms and shortcuts: a form with one field, `payload`, which is JSON.
 
-use deskhand_core::card::ButtonValue;
+use deskhand_core::card::{Button, ButtonValue};
 use serde_json::Value;
 
-use super::{Click, DraftSubmitted, Malformed, RejectSubmitted, Shortcut, SlackInbound, Spot, Submission, pick};
+use super::{
+    AnswerSubmitted, Click, DraftSubmitted, Malformed, RejectSubmitted, Shortcut, SlackInbound, Spot, Submission, pick,
+};
 use crate::slack::escape::plain;
 use crate::slack::form::{self, Origin};
 
@@ -37,11 +39,11 @@ fn click(payload: &Value) -> SlackInbound {
         .and_then(Value::as_array)
         .map_or(&[][..], Vec::as_slice);
     let ours = actions.iter().find_map(|action| {
-        let kind = pick::text(action, "/action_id")?.parse().ok()?;
+        let (kind, option) = Button::read_id(pick::text(action, "/action_id")?)?;
         let value = ButtonValue::decode(pick::text(action, "/value")?)?;
-        Some((action, kind, value))
+        Some((action, kind, option, value))
     });
-    let Some((action, kind, value)) = ours else {
+    let Some((action, kind, option, value)) = ours else {
         return SlackInbound::ignored("a button or menu that is not ours");
     };
     let trigger_id = pick::owned(payload, "/trigger_id");
@@ -53,6 +55,7 @@ fn click(payload: &Value) -> SlackInbound {
         ),
         by,
         kind,
+        option,
         value,
         spot: spot(payload),
         trigger_id,
@@ -74,7 +77,7 @@ fn spot(payload: &Value) -> Option<Spot> {
 
 fn submission(payload: &Value) -> SlackInbound {
     let callback = pick::text(payload, "/view/callback_id");
-    if !matches!(callback, Some(form::EDIT | form::REJECT)) {
+    if !matches!(callback, Some(form::EDIT | form::REJECT | form::ANSWER)) {
         return SlackInbound::ignored("a form that is not ours");
     }
     let Some(by) = pick::person(payload) else {
@@ -94,12 +97,19 @@ fn submission(payload: &Value) -> SlackInbound {
         view_id,
         hash,
     };
-    if callback == Some(form::EDIT) {
-        let text = form::typed_draft(values, &origin);
-        SlackInbound::DraftSubmitted(DraftSubmitted { form, text })
-    } else {
-        let reason = form::given_reason(values);
-        SlackInbound::RejectSubmitted(RejectSubmitted { form, reason })
+    match callback {
+        Some(form::EDIT) => {
+            let text = form::typed_draft(values, &origin);
+            SlackInbound::DraftSubmitted(DraftSubmitted { form, text })
+        }
+        Some(form::ANSWER) => {
+            let text = form::typed_answer(values);
+            SlackInbound::AnswerSubmitted(AnswerSubmitted { form, text })
+        }
+        _ => {
+            let reason = form::given_reason(values);
+            SlackInbound::RejectSubmitted(RejectSubmitted { form, reason })
+        }
     }
 }
 

@@ -169,13 +169,13 @@ fn buttons(buttons: &[Button]) -> Option<SlackBlock> {
     let elements: Vec<SlackActionBlockElement> = buttons
         .iter()
         .map(|button| {
-            let element = SlackBlockButtonElement::new(parts::plain(button.kind.label(), 75).into())
-                .with_action_id(button.kind.as_str().into())
+            let element = SlackBlockButtonElement::new(parts::plain(button.label(), 75).into())
+                .with_action_id(button.id().into())
                 .with_value(button.value.encode());
             match button.kind {
                 ButtonKind::Approve => element.with_style(SlackBlockButtonStyle::Primary),
                 ButtonKind::Reject => element.with_style(SlackBlockButtonStyle::Danger),
-                ButtonKind::Edit | ButtonKind::View => element,
+                ButtonKind::Edit | ButtonKind::View | ButtonKind::Choose | ButtonKind::Answer => element,
             }
             .into()
         })
@@ -185,7 +185,7 @@ fn buttons(buttons: &[Button]) -> Option<SlackBlock> {
 
 fn outcome(ending: SettledAs, line: &str, at: chrono::DateTime<chrono::Utc>) -> SlackBlock {
     let sign = match ending {
-        SettledAs::Approved | SettledAs::Edited => "✅",
+        SettledAs::Approved | SettledAs::Edited | SettledAs::Answered => "✅",
         SettledAs::Rejected => "⛔",
         SettledAs::Expired => "⌛",
         SettledAs::Withdrawn | SettledAs::Superseded => "↩️",
