@@ -59,6 +59,8 @@ enum Command {
         #[arg(long, default_value = "")]
         reason: String,
     },
+    /// Answer a question of the bot: deskhand answer A-1 "Yes, within 30 days"
+    Answer { approval: String, words: Vec<String> },
     /// Measure a model on labelled tickets: deskhand eval FILE [--history FILE]
     Eval(eval::Eval),
     /// The knowledge base: import, export, search, eval, history, restore.
@@ -100,6 +102,7 @@ pub async fn main() -> ExitCode {
         Command::Approvals => operate::approvals(&context).await,
         Command::Approve { approval } => operate::approve(&context, &approval).await,
         Command::Reject { approval, reason } => operate::reject(&context, &approval, &reason).await,
+        Command::Answer { approval, words } => operate::answer(&context, &approval, &words.join(" ")).await,
         Command::Eval(eval) => eval::run(&context, &eval).await,
         Command::Kb(kb) => kb::run(&context, &kb).await,
         Command::Mail(mail) => mail::run(&context, &mail),

@@ -15,4 +15,5 @@ pub mod mail;
 pub mod models;
 pub mod outside;
 pub mod people;
+pub mod questions;
 pub mod worker;

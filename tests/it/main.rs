@@ -17,6 +17,7 @@ mod llm;
 mod mail;
 mod mcp;
 mod provider;
+mod questions;
 mod rules;
 mod slack_wire;
 mod steering;

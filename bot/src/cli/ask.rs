@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use deskhand_adapters::postgres::approvals;
 use deskhand_core::approval::{Actor, Answer, Surface, Wish};
-use deskhand_core::card::{Body, Card};
+use deskhand_core::card::{Body, ButtonKind, Card};
 use deskhand_core::id::ApprovalId;
 
 use super::table::{coloured_diff, styled};
@@ -82,6 +82,9 @@ pub(super) async fn all(app: &App) -> anyhow::Result<usize> {
 }
 
 fn choose(card: &Card) -> anyhow::Result<Choice> {
+    if card.buttons.iter().any(|button| button.kind == ButtonKind::Answer) {
+        return answer(card);
+    }
     loop {
         let line = prompt("[a]pprove [e]dit [r]eject [v]iew [s]kip [q]uit > ")?;
         let Some(line) = line else { return Ok(Choice::Quit) };
@@ -101,6 +104,33 @@ fn choose(card: &Card) -> anyhow::Result<Choice> {
             "s" | "skip" | "" => return Ok(Choice::Skip),
             "q" | "quit" => return Ok(Choice::Quit),
             _ => println!("Type one of the letters in brackets."),
+        }
+    }
+}
+
+/// A question: one of its options by number, or any other answer in words.
+fn answer(card: &Card) -> anyhow::Result<Choice> {
+    for button in &card.buttons {
+        if let Some(choice) = &button.choice {
+            println!("  {}. {}", choice.option + 1, clean(&choice.text));
+        }
+    }
+    loop {
+        let line = prompt("Your answer, or a number above ([v]iew [s]kip [q]uit) > ")?;
+        let Some(line) = line else { return Ok(Choice::Quit) };
+        match line.trim() {
+            "v" | "view" => return Ok(Choice::View),
+            "s" | "skip" | "" => return Ok(Choice::Skip),
+            "q" | "quit" => return Ok(Choice::Quit),
+            text => {
+                let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                let chosen = card.buttons.iter().filter_map(|button| button.choice.as_ref());
+                let wish = match chosen.into_iter().find(|choice| Some(choice.option) == number) {
+                    Some(choice) => Wish::Choose { option: choice.option },
+                    None => Wish::Answer { text: text.to_owned() },
+                };
+                return Ok(Choice::Wish(wish));
+            }
         }
     }
 }

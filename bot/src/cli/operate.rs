@@ -126,7 +126,7 @@ pub(super) async fn approvals(context: &Context) -> anyhow::Result<ExitCode> {
                 }
             }
             println!(
-                "Decide with: deskhand approve {}, or deskhand reject {} --reason \"…\"",
+                "Decide with: deskhand approve {}, or deskhand reject {} --reason \"…\"; a question: deskhand answer",
                 rows[0].id, rows[0].id
             );
         }
@@ -148,6 +148,10 @@ pub(super) async fn reject(context: &Context, approval: &str, reason: &str) -> a
         },
     )
     .await
+}
+
+pub(super) async fn answer(context: &Context, approval: &str, text: &str) -> anyhow::Result<ExitCode> {
+    decide(context, approval, Wish::Answer { text: text.to_owned() }).await
 }
 
 async fn decide(context: &Context, approval: &str, wish: Wish) -> anyhow::Result<ExitCode> {

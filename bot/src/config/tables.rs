@@ -30,7 +30,12 @@ pub struct Category {
 }
 
 /// The actions that ask, by the tool they come from.
-const ACTIONS: &[&str] = &["escalate_ticket", "propose_knowledge_edit", "reply_customer"];
+const ACTIONS: &[&str] = &[
+    "ask_question",
+    "escalate_ticket",
+    "propose_knowledge_edit",
+    "reply_customer",
+];
 
 /// Name, what it is about, team.
 const CATEGORIES: &[(&str, &str, &str)] = &[

@@ -322,6 +322,9 @@ enum DecideAs {
     Edit,
     #[serde(alias = "rejected")]
     Reject,
+    /// A question, with its text.
+    #[serde(alias = "answered")]
+    Answer,
 }
 
 pub async fn decide(State(app): State<App>, headers: HeaderMap, Path(id): Path<String>, raw: Body) -> Response {
@@ -349,6 +352,8 @@ pub async fn decide(State(app): State<App>, headers: HeaderMap, Path(id): Path<S
         (DecideAs::Approve, ..) => Wish::Approve,
         (DecideAs::Edit, Some(text), _) => Wish::Edit { text },
         (DecideAs::Edit, None, _) => return sentence(StatusCode::BAD_REQUEST, "An edit needs its text."),
+        (DecideAs::Answer, Some(text), _) => Wish::Answer { text },
+        (DecideAs::Answer, None, _) => return sentence(StatusCode::BAD_REQUEST, "An answer needs its text."),
         (DecideAs::Reject, _, reason) => Wish::Reject {
             reason: reason.unwrap_or_default(),
         },

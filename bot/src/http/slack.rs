@@ -8,7 +8,8 @@ use deskhand_adapters::postgres::{inbox, places};
 use deskhand_adapters::signature::{self, Refused};
 use deskhand_adapters::slack::form;
 use deskhand_adapters::slack::inbound::{
-    self, Click, DraftSubmitted, Malformed, Person, RejectSubmitted, Said, Shortcut, SlackInbound, Spot,
+    self, AnswerSubmitted, Click, DraftSubmitted, Malformed, Person, RejectSubmitted, Said, Shortcut, SlackInbound,
+    Spot,
 };
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::card::{Body as CardBody, ButtonKind, ButtonValue};
@@ -20,6 +21,7 @@ use super::{Body, body, header, unauthorized, unavailable};
 use crate::app::App;
 use crate::commands::{self, Asked};
 use crate::decisions::{self, Wanted};
+use crate::questions::{self, Meant};
 use crate::worker::{self, AnswerTo};
 
 pub async fn events(State(app): State<App>, headers: HeaderMap, raw: Body) -> Response {
@@ -80,6 +82,7 @@ pub async fn interactions(State(app): State<App>, headers: HeaderMap, raw: Body)
         }
         Ok(SlackInbound::Click(click)) => answered(clicked(&app, click).await),
         Ok(SlackInbound::DraftSubmitted(submitted)) => submitted_draft(&app, submitted).await,
+        Ok(SlackInbound::AnswerSubmitted(submitted)) => submitted_answer(&app, submitted).await,
         Ok(SlackInbound::RejectSubmitted(submitted)) => submitted_reason(&app, submitted).await,
         Ok(SlackInbound::Shortcut(shortcut)) => answered(shortcut_used(&app, shortcut).await),
         Ok(_) => StatusCode::OK.into_response(),
@@ -155,12 +158,18 @@ async fn clicked(app: &App, click: Click) -> anyhow::Result<()> {
     if let Some(text) = outsider(&click.by) {
         return worker::answer(app, click.by.actor.surface, AnswerTo { text, ..answer }).await;
     }
-    match click.kind {
-        ButtonKind::Approve => {
+    let wish = match (click.kind, click.option) {
+        (ButtonKind::Approve, _) => Some(Wish::Approve),
+        (ButtonKind::Choose, Some(option)) => Some(Wish::Choose { option }),
+        (ButtonKind::Choose, None)
+        | (ButtonKind::Edit | ButtonKind::Reject | ButtonKind::View | ButtonKind::Answer, _) => None,
+    };
+    match wish {
+        Some(wish) => {
             let wanted = Wanted {
                 approval: click.value.approval,
                 actor: click.by.actor,
-                wish: Wish::Approve,
+                wish,
                 digest: Some(click.value.digest),
                 delivery: click.delivery,
                 answer,
@@ -168,7 +177,7 @@ async fn clicked(app: &App, click: Click) -> anyhow::Result<()> {
             let given = decisions::decide(app, &wanted).await?;
             decisions::tell(app, &wanted, &given).await
         }
-        ButtonKind::Edit | ButtonKind::Reject | ButtonKind::View => {
+        None => {
             // The form is opened empty before anything is looked up, since its trigger lives three seconds; filling it is
             // not waited for.
             let app = app.clone();
@@ -192,9 +201,12 @@ async fn open_form(app: &App, click: &Click) -> anyhow::Result<()> {
             (_, Some(settled), _) => form::note("Already settled", &settled.line),
             (ButtonKind::Edit, None, Some(spot)) => form::edit(&click.value, spot, editable(&card.body)),
             (ButtonKind::Reject, None, Some(spot)) => form::reject(&click.value, spot),
-            (ButtonKind::Edit | ButtonKind::Reject | ButtonKind::Approve, None, _) => {
-                form::note("Not here", "Open the card in its channel and press the button there.")
-            }
+            (ButtonKind::Answer, None, Some(spot)) => form::question(&click.value, spot, &card.will),
+            (
+                ButtonKind::Edit | ButtonKind::Reject | ButtonKind::Approve | ButtonKind::Choose | ButtonKind::Answer,
+                None,
+                _,
+            ) => form::note("Not here", "Open the card in its channel and press the button there."),
         },
     };
     Ok(slack.update_modal(&open.view_id, &open.hash, &view).await?)
@@ -222,6 +234,18 @@ async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {
         Ok(None) => axum::Json(form::clear()).into_response(),
         // Refused inside the form, keeping what was typed.
         Ok(Some(sentence)) => axum::Json(form::errors(&[(form::FIRST_INPUT, &sentence)])).into_response(),
+        Err(error) => unavailable(&format!("{error:#}")),
+    }
+}
+
+async fn submitted_answer(app: &App, submitted: AnswerSubmitted) -> Response {
+    let form = submitted.form;
+    let refusal = outsider(&form.by);
+    let wish = Wish::Answer { text: submitted.text };
+    let wanted = wanted(form.by, form.value, form.delivery, &form.spot, wish);
+    match decide_form(app, &wanted, refusal).await {
+        Ok(None) => axum::Json(form::clear()).into_response(),
+        Ok(Some(sentence)) => axum::Json(form::errors(&[(form::ANSWER_INPUT, &sentence)])).into_response(),
         Err(error) => unavailable(&format!("{error:#}")),
     }
 }
@@ -292,6 +316,9 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
     }
     let in_card = places::at(&app.pool, "slack", &said.spot.channel, &thread).await?;
     if let (Some((ticket, _)), Err(_)) = (in_card, command::parse(&said.text)) {
+        if let Some(meant) = questions::meant(app, ticket, &said.text).await? {
+            return answer_question(app, raw, said, meant, answer).await;
+        }
         if !inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
             return Ok(());
         }
@@ -307,6 +334,38 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
         answer,
     };
     commands::keep(app, &asked).await
+}
+
+/// What was said to the bot in the thread of a ticket with an open question answers it. Decided before the delivery is
+/// remembered: one that comes again, since Slack was not told that it had arrived, changes nothing and is not answered
+/// twice.
+async fn answer_question(app: &App, raw: &[u8], said: Said, meant: Meant, answer: AnswerTo) -> anyhow::Result<()> {
+    let surface = said.by.actor.surface;
+    let answer = AnswerTo {
+        person: Some(said.by.actor.id.clone()),
+        ..answer
+    };
+    match meant {
+        Meant::One { question, digest, text } => {
+            let wanted = Wanted {
+                approval: question,
+                actor: said.by.actor,
+                wish: Wish::Answer { text },
+                digest: Some(digest),
+                delivery: format!("answer:{}", said.delivery),
+                answer,
+            };
+            let given = decisions::decide(app, &wanted).await?;
+            match inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
+                true => decisions::tell(app, &wanted, &given).await,
+                false => Ok(()),
+            }
+        }
+        Meant::Unclear(text) => match inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
+            true => worker::answer(app, surface, AnswerTo { text, ..answer }).await,
+            false => Ok(()),
+        },
+    }
 }
 
 /// "Triage this": the post must name a ticket for now.

@@ -6,5 +6,6 @@ mod calls;
 mod endings;
 mod knowledge;
 mod late;
+mod questions;
 pub(crate) mod scene;
 mod starting;

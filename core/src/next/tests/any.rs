@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::scene::{Scene, Yielded, change, classify, escalate, note, read, reply, route};
+use super::scene::{Scene, Yielded, ask, change, classify, escalate, note, read, reply, route};
 use crate::approval::ApprovalState;
 use crate::effect::Effect;
 use crate::facts::Standing;
@@ -44,6 +44,8 @@ fn call() -> impl Strategy<Value = (&'static str, Value)> {
         classify("auto_reply"),
         classify("human"),
         route("billing"),
+        ask("May she?", &["Yes", "No"]),
+        ask(" ", &[]),
         note("FYI"),
         read("refunds"),
         change("refunds", "5 days", "3 days"),
@@ -215,7 +217,7 @@ proptest! {
     #[test]
     fn a_run_ends_whatever_its_model_does(
         replies in prop::collection::vec((prop::collection::vec(call(), 0..4), any::<bool>()), 1..8),
-        verdicts in prop::collection::vec(prop::sample::select(&[ApprovalState::Approved, ApprovalState::Rejected, ApprovalState::Expired][..]), 1..4),
+        verdicts in prop::collection::vec(prop::sample::select(&[ApprovalState::Approved, ApprovalState::Answered, ApprovalState::Rejected, ApprovalState::Expired][..]), 1..4),
         mode in prop::sample::select(Mode::ALL),
     ) {
         let mut run = Scene::new();

@@ -21,7 +21,7 @@ use crate::transcript::Transcript;
 mod runner;
 mod words;
 
-pub(crate) use words::{change, check, classify, escalate, note, read, reply, route};
+pub(crate) use words::{ask, change, check, classify, escalate, note, read, reply, route};
 
 pub(crate) struct Scene {
     pub(crate) transcript: Transcript,

@@ -6,6 +6,10 @@ pub(crate) fn reply(text: &str) -> (&'static str, Value) {
     ("reply_customer", json!({ "text": text }))
 }
 
+pub(crate) fn ask(question: &str, options: &[&str]) -> (&'static str, Value) {
+    ("ask_question", json!({ "question": question, "options": options }))
+}
+
 pub(crate) fn escalate(level: u8) -> (&'static str, Value) {
     (
         "escalate_ticket",
