@@ -9,6 +9,7 @@ pub mod articles;
 pub mod artifacts;
 pub mod embedded;
 pub mod facts;
+pub mod helpers;
 pub mod inbox;
 pub mod learning;
 pub mod ledger;

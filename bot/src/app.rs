@@ -51,6 +51,7 @@ pub struct Inner {
     pub tools: Option<Arc<dyn Tools>>,
     pub skills: Skills,
     pub prompt: Prompt,
+    pub helper_prompt: Prompt,
     /// Our own account at Zendesk, once it was asked for.
     pub zendesk_author: RwLock<OurAuthor>,
     /// Wakes this process's runners without a round trip.
@@ -201,6 +202,10 @@ impl App {
             prompt: Prompt {
                 system,
                 max_tokens: 4096,
+            },
+            helper_prompt: Prompt {
+                system: deskhand_core::prompt::helper(),
+                max_tokens: 2048,
             },
             zendesk_author: RwLock::new(OurAuthor::default()),
             runs_ready: Notify::new(),

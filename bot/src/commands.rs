@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::people;
 use crate::worker::AnswerTo;
 use crate::worker::perform::resolve;
-use look::{grants, kb, list, list_approvals, list_runs, show_ticket, skills, status, tool_servers};
+use look::{grants, helpers, kb, list, list_approvals, list_runs, show_ticket, skills, status, tool_servers};
 use steer::{compact, model, pause, resume, set_model};
 use work::{fresh, release, set_mode, stop, take, triage};
 
@@ -140,7 +140,7 @@ pub async fn execute(app: &App, actor: &Actor, command: &Command) -> anyhow::Res
         }),
         Command::Mode(None) => Ok(format!("The mode is {}.", app.mode().await?)),
         Command::Mode(Some(mode)) => set_mode(app, actor, *mode).await,
-        Command::Helpers(_) => Ok("This version has no helpers yet.".into()),
+        Command::Helpers(ticket) => on(app, ticket, async |id| helpers(app, id).await).await,
     }
 }
 

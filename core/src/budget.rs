@@ -75,6 +75,8 @@ pub struct Budget {
     pub run: Ceiling,
     pub day: Ceiling,
     pub today: Spent,
+    /// What the others of the run's family used: its helpers, or the run that it helps and the other helpers.
+    pub others: Spent,
     pub prices: Arc<Prices>,
 }
 
@@ -98,7 +100,8 @@ impl Budget {
 
     /// Why no further request may be made, in one sentence for people.
     pub fn used_up(&self, transcript: &Transcript) -> Option<String> {
-        let run = self.spent(transcript);
+        let mut run = self.spent(transcript);
+        run += self.others;
         let (whose, spent) = if self.run.is_reached(run) {
             ("The run used up its budget", run)
         } else if self.day.is_reached(self.today) {

@@ -13,7 +13,7 @@ use crate::effect::Effect;
 use crate::grant::Grant;
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId, RunId};
 use crate::model::TicketBrief;
-use crate::run::EffectState;
+use crate::run::{EffectState, RunState};
 use crate::ticket::{Comment, Mode, Ticket};
 use crate::tool::outside::OutsideTool;
 
@@ -21,6 +21,7 @@ use crate::tool::outside::OutsideTool;
 pub struct Facts {
     pub now: DateTime<Utc>,
     pub run: RunId,
+    pub role: Role,
     pub ticket: Ticket,
     /// The source marks the mail as automatic: triaged, never drafted for.
     pub automatic: bool,
@@ -30,6 +31,8 @@ pub struct Facts {
     pub unheard: Vec<Comment>,
     pub approvals: Vec<ApprovalFact>,
     pub effects: Vec<EffectFact>,
+    /// In the order in which they were started.
+    pub helpers: Vec<HelperFact>,
     pub grants: Vec<Grant>,
     /// The stricter of the run's pinned mode and the present one.
     pub mode: Mode,
@@ -42,6 +45,34 @@ pub struct Facts {
     pub prompt: Prompt,
     /// What servers outside offer, sorted by name.
     pub outside: Arc<[OutsideTool]>,
+}
+
+/// What a run is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It works its ticket.
+    Main,
+    /// It looks something up for such a run, and only looks.
+    Helper,
+}
+
+/// A helper of this run, as its row says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelperFact {
+    /// From 1, within this run.
+    pub number: i32,
+    /// The call that started it.
+    pub call: CallKey,
+    pub task: String,
+    pub state: RunState,
+    /// What it found; why it failed, where it did.
+    pub report: String,
+}
+
+impl HelperFact {
+    pub fn is_at_work(&self) -> bool {
+        !self.state.is_final()
+    }
 }
 
 /// The stable head of every request of the run.

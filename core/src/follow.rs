@@ -313,11 +313,13 @@ fn reply_of(kind: &StepKind) -> Option<&str> {
         StepKind::Partial { text, .. } => Some(text),
         StepKind::Heard { .. }
         | StepKind::Instructed { .. }
+        | StepKind::Tasked { .. }
         | StepKind::Noted { .. }
         | StepKind::Nudged
         | StepKind::Started { .. }
         | StepKind::Outcome { .. }
         | StepKind::Asked { .. }
+        | StepKind::Awaited { .. }
         | StepKind::Booked { .. }
         | StepKind::CompactAsked { .. }
         | StepKind::Compacted { .. }

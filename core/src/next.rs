@@ -6,7 +6,7 @@
 use crate::card::Mark;
 use crate::context::{self, Compacting};
 use crate::effect::Effect;
-use crate::facts::Facts;
+use crate::facts::{Facts, Role};
 use crate::id::{ApprovalId, CallKey};
 use crate::model::ModelRequest;
 use crate::port::Bookkeeping;
@@ -22,11 +22,13 @@ mod books;
 mod calls;
 mod ending;
 mod execute;
+mod helpers;
 mod news;
 mod resolve;
 mod start;
 
 pub use execute::{Execution, execute, final_effect};
+pub use helpers::{Await, Spawn, report};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
@@ -61,20 +63,34 @@ pub struct Record {
     pub notes: Vec<String>,
     /// Approvals that are over without having been executed, each with the reason that its card shows.
     pub superseded: Vec<(ApprovalId, String)>,
+    pub spawned: Vec<Spawn>,
+    /// Numbers of helpers to close.
+    pub closed: Vec<i32>,
 }
 
 impl Record {
-    /// Nothing but what is told to the model next: it may be written down with the model's reply.
-    pub fn only_hears(&self) -> bool {
+    /// Nothing but steps.
+    pub fn only_tells(&self) -> bool {
         let Self {
-            steps,
+            steps: _,
             triage,
             plan,
             notes,
             superseded,
+            spawned,
+            closed,
         } = self;
-        let nothing_else = triage.is_none() && plan.is_none() && notes.is_empty() && superseded.is_empty();
-        nothing_else && steps.iter().all(|step| matches!(step, StepKind::Heard { .. }))
+        triage.is_none()
+            && plan.is_none()
+            && notes.is_empty()
+            && superseded.is_empty()
+            && spawned.is_empty()
+            && closed.is_empty()
+    }
+
+    /// Nothing but what is told to the model next: it may be written down with the model's reply.
+    pub fn only_hears(&self) -> bool {
+        self.only_tells() && self.steps.iter().all(|step| matches!(step, StepKind::Heard { .. }))
     }
 }
 
@@ -82,6 +98,8 @@ impl Record {
 pub struct Wait {
     /// Approvals to open, in the order of their calls. Empty when those that wait are open already.
     pub asks: Vec<Ask>,
+    /// Helpers that it waits for, beside what it asks.
+    pub awaits: Vec<Await>,
     /// The desk's bookkeeping up to here.
     pub bookkeeping: Option<Bookkeeping>,
     /// The newest comment that the transcript has heard: there must be no newer public one.
@@ -179,10 +197,11 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     if let Some(note) = news::of_old_calls(transcript, facts) {
         return note;
     }
+    let helps = facts.role == Role::Helper;
     let finish = |ending: Ending, trouble: String| {
         Next::Finish(Finish {
             ending,
-            bookkeeping: books::due(transcript, facts, &trouble),
+            bookkeeping: books::due(transcript, facts, &trouble).filter(|_| !helps),
             trouble,
             heard,
         })
@@ -200,10 +219,15 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
         }
         return match empty {
             true => stopped(Ending::EmptyReply),
+            false if helps => finish(Ending::Reported, String::new()),
             false => finish(ending::of(transcript, facts), String::new()),
         };
     }
-    if transcript.replies() >= facts.limits.max_steps {
+    let most = match facts.role {
+        Role::Main => facts.limits.max_steps,
+        Role::Helper => facts.limits.max_steps.min(tool::helper::STEPS),
+    };
+    if transcript.replies() >= most {
         return stopped(Ending::MaxSteps);
     }
     if let Some(trouble) = facts.budget.used_up(transcript) {
@@ -218,7 +242,10 @@ pub fn next(transcript: &Transcript, facts: &Facts) -> Next {
     }
     Next::AskModel(ModelRequest {
         system: facts.prompt.system.clone(),
-        tools: tool::specs(&facts.outside),
+        tools: match facts.role {
+            Role::Main => tool::specs(&facts.outside),
+            Role::Helper => tool::looking_specs(&facts.outside),
+        },
         turns: transcript.turns(),
         max_tokens: facts.prompt.max_tokens,
     })
@@ -236,9 +263,10 @@ fn hear(facts: &Facts) -> Next {
     })
 }
 
-/// Only what is public makes a draft stale: people's notes among themselves start nothing.
+/// Only what is public makes a draft stale: people's notes among themselves start nothing. What a helper is to find out
+/// stays the same; the run that it helps sees to what is new.
 fn said_something_new(facts: &Facts) -> bool {
-    facts.unheard.iter().any(|comment| comment.public)
+    facts.role == Role::Main && facts.unheard.iter().any(|comment| comment.public)
 }
 
 #[cfg(test)]

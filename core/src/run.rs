@@ -38,6 +38,8 @@ words! {
         Budget = "budget",
         /// Shadow mode: nothing left the house.
         Recorded = "recorded",
+        /// A helper has reported.
+        Reported = "reported",
     }
 }
 
@@ -52,6 +54,7 @@ impl Ending {
             Self::MaxSteps => "The run reached its limit of steps; a person must look at it.",
             Self::Budget => "The run used up its budget; a person must look at it.",
             Self::Recorded => "Shadow mode: what would have been sent was recorded.",
+            Self::Reported => "The helper has reported.",
         }
     }
 
@@ -59,7 +62,7 @@ impl Ending {
     pub fn needs_a_person(self) -> bool {
         match self {
             Self::HandedOver | Self::EmptyReply | Self::MaxSteps | Self::Budget => true,
-            Self::Answered | Self::Triaged | Self::Recorded => false,
+            Self::Answered | Self::Triaged | Self::Recorded | Self::Reported => false,
         }
     }
 }

@@ -253,9 +253,16 @@ fn settled(shown: &Shown<'_>) -> Option<Settled> {
 
 /// What waits on a ticket, for its header.
 #[derive(Clone, Debug)]
-pub struct Waiting<'a> {
-    pub id: ApprovalId,
-    pub effect: &'a Effect,
+pub enum Waiting<'a> {
+    Approval {
+        id: ApprovalId,
+        effect: &'a Effect,
+    },
+    /// A helper at work, by its number.
+    Helper {
+        number: i32,
+        task: &'a str,
+    },
 }
 
 pub fn header(
@@ -271,14 +278,18 @@ pub fn header(
     let waits = waiting
         .iter()
         .map(|waiting| {
-            let what = match waiting.effect {
+            let (id, effect) = match waiting {
+                Waiting::Approval { id, effect } => (id, *effect),
+                Waiting::Helper { number, task } => return helper(*number, task),
+            };
+            let what = match effect {
                 Effect::ReplyCustomer(_) => "reply to the customer".to_owned(),
                 Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
                 Effect::ProposeKnowledgeEdit(edit) => format!("edit of the article {}", edit.article),
                 Effect::UseTool(used) => format!("call of {}", used.tool),
                 Effect::AskQuestion(question) => format!("question: {}", question.question),
             };
-            format!("{}: {what}", waiting.id)
+            format!("{id}: {what}")
         })
         .chain(paused.then(|| format!("paused by hand: resume {} lets it go on", ticket.id)))
         .chain((mode == Mode::Shadow).then(|| "shadow mode: nothing is sent".to_owned()))
@@ -296,6 +307,15 @@ pub fn header(
         plan: plan.map(Plan::lines).unwrap_or_default(),
         trouble: Some(trouble.to_owned()).filter(|trouble| !trouble.is_empty()),
         url: url.map(str::to_owned),
+    }
+}
+
+/// `helper 1: What do the articles say?`
+pub fn helper(number: i32, task: &str) -> String {
+    let task: String = task.split_whitespace().collect::<Vec<_>>().join(" ");
+    match task.char_indices().nth(120) {
+        Some((at, _)) => format!("helper {number}: {}…", &task[..at]),
+        None => format!("helper {number}: {task}"),
     }
 }
 

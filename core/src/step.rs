@@ -34,6 +34,10 @@ pub enum StepKind {
         by: String,
         by_name: String,
     },
+    /// What a helper is to find out, in the words of the run's model that started it.
+    Tasked {
+        text: String,
+    },
     /// Ours, to the model: what became of an approval or a delivery after its call had its outcome.
     Noted {
         text: String,
@@ -56,6 +60,11 @@ pub enum StepKind {
     Asked {
         call: CallKey,
         approval: ApprovalId,
+    },
+    /// The run waits for helpers of it, by their numbers.
+    Awaited {
+        call: CallKey,
+        helpers: Vec<i32>,
     },
     /// The desk's bookkeeping up to here was put into the outbox.
     Booked {

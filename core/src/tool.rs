@@ -14,6 +14,7 @@ use crate::model::{Call, ToolSpec};
 
 pub mod classify;
 pub mod escalate;
+pub mod helper;
 pub mod knowledge;
 pub mod lookup;
 pub mod outside;
@@ -58,8 +59,28 @@ pub enum Use {
     Edit(knowledge::ProposeEdit),
     Question(question::AskQuestion),
     Plan(plan::PlanUse),
+    Helper(helper::HelperUse),
     /// Of a server outside: its name and arguments.
     Outside(outside::OutsideTool, Value),
+}
+
+impl Use {
+    /// Whether it only looks, and needs nobody's word: all that a helper may do.
+    pub fn looks(&self) -> bool {
+        match self {
+            Self::Look(_) => true,
+            Self::Outside(tool, _) => tool.looks(),
+            Self::Classify(_)
+            | Self::Route(_)
+            | Self::Note(_)
+            | Self::Reply(_)
+            | Self::Escalate(_)
+            | Self::Edit(_)
+            | Self::Question(_)
+            | Self::Plan(_)
+            | Self::Helper(_) => false,
+        }
+    }
 }
 
 /// Every tool, sorted by name, as providers' caches like it.
@@ -67,10 +88,12 @@ pub static ALL: &[&Tool] = &[
     &route::ADD_NOTE,
     &question::ASK_QUESTION,
     &classify::CLASSIFY_TICKET,
+    &helper::CLOSE_HELPER,
     &plan::CREATE_PLAN,
     &escalate::ESCALATE_TICKET,
     &plan::GET_PLAN,
     &lookup::GET_TICKET,
+    &helper::LIST_HELPERS,
     &lookup::LIST_TICKETS,
     &skill::LOAD_SKILL,
     &knowledge::PROPOSE_KNOWLEDGE_EDIT,
@@ -81,7 +104,9 @@ pub static ALL: &[&Tool] = &[
     &lookup::SEARCH_KNOWLEDGE,
     &lookup::SEARCH_TICKETS,
     &lookup::SIMILAR_TICKETS,
+    &helper::SPAWN_HELPER,
     &plan::UPDATE_PLAN,
+    &helper::WAIT_HELPER,
 ];
 
 static VALIDATORS: LazyLock<Vec<(&'static str, jsonschema::Validator)>> = LazyLock::new(|| {
@@ -113,6 +138,17 @@ pub fn specs(outside: &[outside::OutsideTool]) -> Vec<ToolSpec> {
         .chain(offered.map(outside::OutsideTool::spec))
         .collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name));
+    specs
+}
+
+/// What a helper's model is shown: those that only look.
+pub fn looking_specs(outside: &[outside::OutsideTool]) -> Vec<ToolSpec> {
+    let looks = |name: &str| match find(name) {
+        Some(tool) => tool.reach == Reach::Reads,
+        None => outside.iter().any(|tool| tool.name == name && tool.looks()),
+    };
+    let mut specs = specs(outside);
+    specs.retain(|spec| looks(&spec.name));
     specs
 }
 

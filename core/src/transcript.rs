@@ -194,6 +194,18 @@ impl Transcript {
             .any(|step| matches!(step.kind, StepKind::Started { call } if call == key))
     }
 
+    /// Whether the run once waited for helpers at this call.
+    pub fn awaited(&self, key: CallKey) -> bool {
+        self.steps
+            .iter()
+            .any(|step| matches!(step.kind, StepKind::Awaited { call, .. } if call == key))
+    }
+
+    /// Whether the run ever started a helper.
+    pub fn has_helpers(&self) -> bool {
+        self.outcomes().any(|(_, outcome)| outcome.details["helper"].is_i64())
+    }
+
     pub fn noted(&self, about: About) -> bool {
         self.steps
             .iter()
@@ -207,6 +219,7 @@ impl Transcript {
                 StepKind::Replied { .. } => return false,
                 StepKind::Heard { .. }
                 | StepKind::Instructed { .. }
+                | StepKind::Tasked { .. }
                 | StepKind::Noted { .. }
                 | StepKind::Nudged
                 | StepKind::Partial { .. }
@@ -215,6 +228,7 @@ impl Transcript {
                 | StepKind::CompactAsked { .. }
                 | StepKind::Compacted { .. }
                 | StepKind::Asked { .. }
+                | StepKind::Awaited { .. }
                 | StepKind::Booked { .. }
                 | StepKind::Stumbled { .. } => {}
             }
@@ -325,6 +339,7 @@ pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
             n => Some(format!("read {n} comments")),
         },
         StepKind::Instructed { by_name, .. } => Some(format!("instructed by {by_name}")),
+        StepKind::Tasked { text } => Some(format!("is to find out: {}", first_line(text))),
         StepKind::Noted { text, .. } => Some(text.clone()),
         StepKind::Nudged => Some("empty reply; asked to go on".into()),
         StepKind::Replied { reply, .. } if reply.calls.is_empty() => Some(first_line(&reply.text)),
@@ -345,6 +360,10 @@ pub fn line(transcript: &Transcript, step: &Step) -> Option<String> {
             })
         }
         StepKind::Asked { approval, .. } => Some(format!("asked as {approval}")),
+        StepKind::Awaited { helpers, .. } => {
+            let numbers: Vec<String> = helpers.iter().map(ToString::to_string).collect();
+            Some(format!("waits for helper {}", numbers.join(", ")))
+        }
         StepKind::Partial { why, .. } => Some(format!("reply {why}")),
         StepKind::CompactAsked { by_name } => Some(format!("a summary of older turns was asked for by {by_name}")),
         StepKind::Compacted { .. } => Some("summarised older turns".into()),

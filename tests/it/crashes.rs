@@ -10,7 +10,7 @@ use deskhand_tests::Bot;
 use deskhand_tests::fake::clock::minutes;
 
 /// Time passes until whatever a dead process held has run out, and the sweeper looks.
-async fn leases_run_out(bot: &Bot) {
+pub(crate) async fn leases_run_out(bot: &Bot) {
     bot.advance(minutes(5));
     sweeper::tick(&bot.app).await.expect("the sweeper ticks");
 }

@@ -9,6 +9,7 @@ mod crashes;
 mod delivery;
 mod embedded;
 mod fakes;
+mod helpers;
 mod intake;
 mod learning;
 mod lines;

@@ -37,6 +37,8 @@ pub struct Lease {
     pub failures: i32,
     /// Queued only to look: without news it ends at once.
     pub if_news: bool,
+    /// It looks something up for another run of its ticket.
+    pub helper: bool,
 }
 
 /// Somebody else has the run by now, or it is over. A value, not an error: the late worker just stops.
@@ -143,7 +145,18 @@ async fn insert_ready(
     if runs.is_empty() {
         return Ok(());
     }
-    let ids: Vec<Uuid> = runs.values().map(|run| run.0).collect();
+    let ids: Vec<RunId> = runs.values().copied().collect();
+    insert_all_ready(tx, &ids, delay, at).await
+}
+
+/// The same for runs of which several may be of one ticket: a run and its helpers.
+async fn insert_all_ready(
+    tx: &mut PgConnection,
+    runs: &[RunId],
+    delay: f64,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<()> {
+    let ids: Vec<Uuid> = runs.iter().map(|run| run.0).collect();
     sqlx::query!(
         "INSERT INTO ready (run_id, priority, run_at)
          SELECT r.id, r.priority, coalesce($3, clock_timestamp()) + make_interval(secs => $2)
@@ -255,7 +268,7 @@ pub async fn complete_if_delivered(tx: &mut PgConnection, run: RunId) -> sqlx::R
     Ok(done.rows_affected() == 1)
 }
 
-/// Cancels the open run of a ticket, wherever it is. A runner at work finds its lease gone.
+/// Cancels the open run of a ticket and its helpers, wherever they are. A runner at work finds its lease gone.
 pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<Vec<RunId>> {
     let ids = sqlx::query_scalar!(
         "UPDATE run SET state = 'cancelled', error = $2, lease_owner = NULL, lease_until = NULL,

@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
+use deskhand_adapters::postgres::helpers as helper_rows;
 use deskhand_adapters::postgres::search::{self, Kind};
 use deskhand_adapters::postgres::tickets::{self, Filter};
 use deskhand_adapters::postgres::{approvals, inbox, outbox, runs, settings, spend};
 use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::budget;
 use deskhand_core::command::{self, Which};
-use deskhand_core::id::TicketId;
+use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::port::ToolServer;
 use deskhand_core::roster::Membership;
 use deskhand_core::show;
@@ -20,10 +21,12 @@ use crate::people;
 
 pub(super) async fn waits(app: &App, ticket: TicketId) -> anyhow::Result<Vec<String>> {
     let rows = approvals::read(&app.pool, approvals::Which::OfTicket(ticket)).await?;
+    let at_work = helper_rows::at_work(&app.pool, ticket).await?;
     Ok(rows
         .iter()
         .filter(|row| row.state == ApprovalState::Open && !row.recorded)
         .map(|row| show::title(row.id, row.ticket, &row.effect))
+        .chain(at_work.iter().map(|(number, task)| show::helper(*number, task)))
         .collect())
 }
 
@@ -110,7 +113,7 @@ pub(super) async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<Str
             run.created_at.format("%F %H:%M UTC")
         );
         if n == 0 {
-            let transcript = Transcript::new(runs::steps(&app.pool, deskhand_core::id::RunId(run.id), 0).await?);
+            let transcript = Transcript::new(runs::steps(&app.pool, RunId(run.id), 0).await?);
             for step in transcript.steps() {
                 if let Some(line) = transcript::line(&transcript, step) {
                     let _ = write!(text, "\n    {} {line}", step.seq);
@@ -119,6 +122,41 @@ pub(super) async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<Str
         }
     }
     Ok(text)
+}
+
+/// The helpers of a ticket's latest run.
+pub(super) async fn helpers(app: &App, ticket: TicketId) -> anyhow::Result<String> {
+    let Some(run) = runs::of_ticket(&app.pool, ticket).await?.into_iter().next() else {
+        return Ok(format!("{ticket} has no runs yet. Type {ticket} to start one."));
+    };
+    let rows = helper_rows::rows(&app.pool, RunId(run.id)).await?;
+    if rows.is_empty() {
+        return Ok(format!("The run of {ticket} has no helpers."));
+    }
+    let mut text = format!("Helpers of {ticket}:");
+    for row in &rows {
+        let helper = &row.fact;
+        let _ = write!(
+            text,
+            "\n• {} · {} · {} tokens · {}",
+            helper.number,
+            helper.state,
+            row.spent.tokens,
+            one_line(&helper.task)
+        );
+        if !helper.report.is_empty() {
+            let _ = write!(text, "\n    {}", one_line(&helper.report));
+        }
+    }
+    Ok(text)
+}
+
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
 }
 
 pub(super) async fn list(app: &App, filter: &command::Filter) -> anyhow::Result<String> {

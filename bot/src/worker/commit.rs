@@ -5,19 +5,21 @@
 //! lost, and nothing stale is asked or sent.
 
 mod end;
+mod help;
 mod send;
 
-pub use end::{end_without_ticket, failed, finish, hand_to_person};
+pub use end::{end_without_ticket, failed, finish, gave_up, hand_to_person};
+pub use help::report;
 pub(super) use send::put_out;
 pub use send::{send, start};
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
 use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
-use deskhand_adapters::postgres::{approvals, learning, spend, tickets};
+use deskhand_adapters::postgres::{approvals, helpers, learning, spend, tickets};
 use deskhand_core::approval::ApprovalState;
 use deskhand_core::facts::Facts;
 use deskhand_core::id::{ApprovalId, TicketId};
-use deskhand_core::next::{Ask, Record, Wait};
+use deskhand_core::next::{Ask, Await, Record, Wait};
 use deskhand_core::port::Bookkeeping;
 use deskhand_core::run::Ending;
 use deskhand_core::step::{Step, StepKind};
@@ -149,7 +151,7 @@ async fn lost_or_moved(app: &App, lease: &Lease) -> anyhow::Result<Done> {
 
 /// A local change with its outcomes.
 pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, record: Record) -> anyhow::Result<Done> {
-    if record.triage.is_none() && record.plan.is_none() && record.notes.is_empty() && record.superseded.is_empty() {
+    if record.only_tells() {
         return append(app, lease, transcript, record.steps).await;
     }
     let mut tx = app.pool.begin().await?;
@@ -173,10 +175,24 @@ pub async fn record(app: &App, lease: &Lease, transcript: &mut Transcript, recor
     for (id, why) in &record.superseded {
         approvals::supersede(&mut tx, *id, why).await?;
     }
+    for spawn in &record.spawned {
+        helpers::spawn(&mut tx, lease, spawn, app.clock.moved()).await?;
+    }
+    if !record.closed.is_empty() {
+        let why = "closed by the run that it helped";
+        helpers::close(&mut tx, lease.run, Some(&record.closed), why).await?;
+    }
     if record.plan.is_some() {
         outbox::enqueue(&mut tx, &header(app, lease.ticket)).await?;
     }
-    seal(app, lease, transcript, tx, record.steps).await
+    let done = seal(app, lease, transcript, tx, record.steps).await?;
+    if !record.closed.is_empty() {
+        app.pass_word();
+    }
+    if !record.spawned.is_empty() {
+        app.announce();
+    }
+    Ok(done)
 }
 
 /// The last part of a commit after which the run goes on: its steps, and whoever looks on or sends is told.
@@ -233,8 +249,20 @@ pub async fn wait(
     if ground.open < i64::try_from(known.count())? {
         return Ok(Done::Moved);
     }
+    let awaited: Vec<i32> = wait.awaits.iter().flat_map(|awaited| awaited.helpers.clone()).collect();
+    if transcript.has_helpers() {
+        let at_work = helpers::set_awaited(&mut tx, lease.run, &awaited).await?;
+        if !awaited.is_empty() && !at_work {
+            return Ok(Done::Moved);
+        }
+    }
     let mut steps = Vec::new();
     let mut effects = header(app, lease.ticket);
+    for Await { call, helpers } in wait.awaits {
+        if !transcript.awaited(call) {
+            steps.push(StepKind::Awaited { call, helpers });
+        }
+    }
     for ask in &wait.asks {
         let id = open(app, &mut tx, lease, transcript, ask, false).await?;
         steps.push(StepKind::Asked {

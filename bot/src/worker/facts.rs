@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use deskhand_adapters::postgres::runs::Lease;
-use deskhand_adapters::postgres::{approvals, articles, facts as store, mails, runs, spend};
+use deskhand_adapters::postgres::{approvals, articles, facts as store, helpers, mails, runs, spend};
 use deskhand_core::approval::{Actor, ApprovalState};
 use deskhand_core::budget::{Budget, Ceiling, Spent};
 use deskhand_core::effect::{EditChange, Effect};
-use deskhand_core::facts::{ApprovalFact, Facts, Limits, Standing};
+use deskhand_core::facts::{ApprovalFact, Facts, Limits, Role, Standing};
 use deskhand_core::id::{ArticleId, RunId, TicketId};
 use deskhand_core::links;
 use deskhand_core::ticket::{Mode, Source};
@@ -24,6 +24,7 @@ pub struct For {
     pub run: RunId,
     pub ticket: TicketId,
     pub mode: Mode,
+    pub role: Role,
 }
 
 impl From<&Lease> for For {
@@ -32,6 +33,10 @@ impl From<&Lease> for For {
             run: lease.run,
             ticket: lease.ticket,
             mode: lease.mode,
+            role: match lease.helper {
+                true => Role::Helper,
+                false => Role::Main,
+            },
         }
     }
 }
@@ -57,7 +62,8 @@ pub async fn take_up(app: &App, lease: &Lease) -> anyhow::Result<Option<TakenUp>
         true => runs::transcript(&app.pool, of.run).await?,
         false => Transcript::new(std::mem::take(&mut read.steps)),
     };
-    let needs_read = read.ticket.needs_read;
+    // What is to be read is read by the run that it helps.
+    let needs_read = read.ticket.needs_read && of.role == Role::Main;
     let facts = facts(app, of, read, &transcript).await?;
     Ok(Some(TakenUp {
         transcript,
@@ -94,6 +100,14 @@ async fn facts(app: &App, of: For, read: store::Read, transcript: &Transcript) -
             standing,
         });
     }
+    // Few runs have a family, and only those read of it.
+    let (helpers, others) = match (of.role, transcript.has_helpers()) {
+        (Role::Main, false) => (Vec::new(), Spent::default()),
+        (Role::Main, true) | (Role::Helper, _) => (
+            helpers::facts(&app.pool, of.run).await?,
+            helpers::spent_by_others(&app.pool, of.ticket, of.run).await?,
+        ),
+    };
     let outside = app.tools.as_ref().map_or_else(|| [].into(), |tools| tools.offered());
     // Most decisions are about no draft: then there is nothing more to read.
     let (links, ids) = mentioned(transcript, &approvals);
@@ -111,12 +125,14 @@ async fn facts(app: &App, of: For, read: store::Read, transcript: &Transcript) -
     Ok(Facts {
         now: app.clock.now(),
         run: of.run,
+        role: of.role,
         ticket: read.ticket.ticket,
         automatic: read.ticket.automatic,
         doubts,
         unheard,
         approvals,
         effects: read.effects,
+        helpers,
         grants: read.grants,
         mode: set.unwrap_or(app.config.mode).min(of.mode),
         limits: Limits {
@@ -124,16 +140,19 @@ async fn facts(app: &App, of: For, read: store::Read, transcript: &Transcript) -
             compact_above_tokens: app.config.limits.compact_above,
             ..Limits::default()
         },
-        budget: budget(app).await?,
+        budget: budget(app, others).await?,
         articles,
         known_links,
-        prompt: app.prompt.clone(),
+        prompt: match of.role {
+            Role::Main => app.prompt.clone(),
+            Role::Helper => app.helper_prompt.clone(),
+        },
         outside,
     })
 }
 
 /// The ceilings, and what the day has cost so far where it has one.
-async fn budget(app: &App) -> sqlx::Result<Budget> {
+async fn budget(app: &App, others: Spent) -> sqlx::Result<Budget> {
     let limits = &app.config.limits;
     let day = Ceiling {
         tokens: limits.day_tokens,
@@ -150,6 +169,7 @@ async fn budget(app: &App) -> sqlx::Result<Budget> {
         },
         day,
         today,
+        others,
         prices: Arc::clone(&app.config.prices),
     })
 }

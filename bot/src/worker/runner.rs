@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use deskhand_adapters::postgres::runs::{self, Claimed, Lease, Word};
 use deskhand_adapters::postgres::tickets;
 use deskhand_core::facts::Facts;
-use deskhand_core::next::{Next, Starting, next};
+use deskhand_core::next::{Next, Starting, next, report};
 use deskhand_core::port::PortError;
 use deskhand_core::retry::{self, RetryPolicy};
 use deskhand_core::step::StepKind;
@@ -163,7 +163,7 @@ async fn pursue_and_log(app: &App, lease: &Lease, reins: Reins) {
             let why = "an internal error; see the log";
             let at = app.clock.moved();
             match runs::put_back(&app.pool, lease, why, delay.as_secs_f64(), GIVE_UP, at).await {
-                Ok(Ok(true)) => commit::failed(app, lease.ticket, why).await,
+                Ok(Ok(true)) => commit::gave_up(app, lease, why).await,
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "a failed run could not be put back; its lease will run out"),
             }
@@ -238,7 +238,10 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
                         Asked::Nobody { what } => {
                             // What was heard is heard, also by a run that ends here.
                             commit::append(app, lease, &mut transcript, Vec::new()).await?;
-                            commit::hand_to_person(app, lease, &what).await?;
+                            match lease.helper {
+                                true => commit::report(app, lease, &transcript, &what).await.map(|_| ())?,
+                                false => commit::hand_to_person(app, lease, &what).await?,
+                            }
                             return Ok(Left::Finished);
                         }
                     }
@@ -267,6 +270,13 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
             },
             Next::Start(starting) => start(app, lease, &mut transcript, &facts, &starting).await?,
             Next::Send(sending) => commit::send(app, lease, &mut transcript, &facts, sending).await?,
+            Next::Finish(finish) if lease.helper => {
+                let text = report(&transcript, finish.ending);
+                match commit::report(app, lease, &transcript, &text).await? {
+                    Done::Yes => return Ok(Left::Finished),
+                    other => other,
+                }
+            }
             Next::Finish(finish) => match commit::finish(app, lease, &transcript, &facts, finish).await? {
                 Done::Yes => return Ok(Left::Finished),
                 other => other,
@@ -376,7 +386,7 @@ async fn read_from_desk(app: &App, lease: &mut Lease, outside: &OutsideId) -> an
             let most = i32::try_from(policy.attempts).unwrap_or(i32::MAX);
             let back = runs::put_back(&app.pool, lease, &why, delay.as_secs_f64(), most, app.clock.moved()).await?;
             if back == Ok(true) {
-                commit::failed(app, lease.ticket, &why).await;
+                commit::gave_up(app, lease, &why).await;
             }
             Ok(Some(Left::PutBack))
         }

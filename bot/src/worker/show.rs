@@ -1,6 +1,6 @@
 //! Reading what cards and headers are made from. They are drawn anew from the rows each time, never from memory.
 
-use deskhand_adapters::postgres::{approvals, articles, runs, tickets};
+use deskhand_adapters::postgres::{approvals, articles, helpers, runs, tickets};
 use deskhand_core::card::{Card, Header};
 use deskhand_core::effect::Effect;
 use deskhand_core::id::{ApprovalId, TicketId};
@@ -69,13 +69,19 @@ pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<H
         return Ok(None);
     };
     let rows = approvals::read(&app.pool, approvals::Which::OfTicket(ticket)).await?;
+    let at_work = helpers::at_work(&app.pool, ticket).await?;
     let waiting: Vec<Waiting<'_>> = rows
         .iter()
         .filter(|row| row.state == deskhand_core::approval::ApprovalState::Open && !row.recorded)
-        .map(|row| Waiting {
+        .map(|row| Waiting::Approval {
             id: row.id,
             effect: &row.effect,
         })
+        .chain(
+            at_work
+                .iter()
+                .map(|(number, task)| Waiting::Helper { number: *number, task }),
+        )
         .collect();
     let mode = app.mode().await?;
     let (plan, paused) = runs::for_header(&app.pool, ticket).await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use deskhand_adapters::postgres::runs::{self, Lease};
 use deskhand_adapters::postgres::search::{self, Entry, Kind};
-use deskhand_adapters::postgres::{approvals, ledger, live, outbox, roster, tickets};
+use deskhand_adapters::postgres::{approvals, helpers, ledger, live, outbox, roster, tickets};
 use deskhand_core::facts::ApprovalFact;
 use deskhand_core::next::{Execution, execute};
 use tokio_util::sync::CancellationToken;
@@ -22,9 +22,10 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     let mut done = 0;
     let (back, lost) = runs::sweep(&app.pool, GIVE_UP, app.clock.moved()).await?;
     done += back.len() + lost.len();
-    for lost in lost {
+    for lost in lost.iter().filter(|lost| !lost.helper) {
         commit::failed(app, lost.ticket, &lost.error).await;
     }
+    done += helpers::sweep(&app.pool).await?;
     done += usize::try_from(approvals::expire_due(&app.pool, app.clock.moved()).await?).unwrap_or(0);
     done += kept::serve(app).await?;
     done += execute_left_over(app).await?;
@@ -48,6 +49,7 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
             mode: run.mode.parse().unwrap_or(deskhand_core::ticket::Mode::Shadow),
             failures: 0,
             if_news: false,
+            helper: false,
         };
         let transcript = runs::transcript(&app.pool, row.run).await?;
         let facts = facts::read(app, (&lease).into(), &transcript).await?;

@@ -163,7 +163,7 @@ async fn later(app: &App, lease: &Lease, why: &str, wait: Wait) -> anyhow::Resul
     };
     Ok(Asked::Later(match back {
         Ok(true) => {
-            commit::failed(app, lease.ticket, why).await;
+            commit::gave_up(app, lease, why).await;
             Left::PutBack
         }
         Ok(false) => Left::PutBack,

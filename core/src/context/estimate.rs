@@ -56,7 +56,9 @@ pub(crate) fn step(kind: &StepKind) -> u64 {
             let comments: u64 = comments.iter().map(comment).sum();
             tokens(&brief.subject) + tokens(&brief.requester) + comments + 4 * FRAME
         }
-        StepKind::Instructed { text, .. } | StepKind::Noted { text, .. } => tokens(text) + 2 * FRAME,
+        StepKind::Instructed { text, .. } | StepKind::Tasked { text } | StepKind::Noted { text, .. } => {
+            tokens(text) + 2 * FRAME
+        }
         StepKind::Nudged => 4 * FRAME,
         StepKind::Partial { text, .. } => tokens(text) + 4 * FRAME,
         StepKind::Replied { reply, .. } => {
@@ -73,6 +75,7 @@ pub(crate) fn step(kind: &StepKind) -> u64 {
         | StepKind::CompactAsked { .. }
         | StepKind::Started { .. }
         | StepKind::Asked { .. }
+        | StepKind::Awaited { .. }
         | StepKind::Booked { .. }
         | StepKind::Stumbled { .. } => 0,
     }

@@ -154,12 +154,14 @@ pub(crate) fn line(kind: &StepKind, name_of: impl Fn(CallKey) -> (String, String
                 clip_fenced(&outcome.text, 1500)
             ))
         }
+        StepKind::Tasked { text } => Some(format!("You are to find out and report on: {text}")),
         StepKind::Partial { text, why } => Some(format!("Your reply was {why}; so far it said: {text}")),
         StepKind::Heard { .. }
         | StepKind::Nudged
         | StepKind::Replied { .. }
         | StepKind::Started { .. }
         | StepKind::Asked { .. }
+        | StepKind::Awaited { .. }
         | StepKind::Booked { .. }
         | StepKind::Stumbled { .. }
         | StepKind::CompactAsked { .. }

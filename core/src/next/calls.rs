@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
-use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, resolve, start};
+use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, helpers, resolve, start};
 use crate::approval::ApprovalState;
 use crate::card::Mark;
 use crate::digest;
 use crate::effect::Effect;
-use crate::facts::{ApprovalFact, Facts};
+use crate::facts::{ApprovalFact, Facts, Role};
 use crate::id::CallKey;
 use crate::model::{Call, Stop};
 use crate::policy::{self, Verdict};
 use crate::step::{Outcome, StepKind};
 use crate::ticket::{Mode, Triage};
+use crate::tool::helper::{HelperUse, WaitHelper};
 use crate::tool::{self, Use, lookup::Look};
 use crate::transcript::Transcript;
 
@@ -35,6 +36,7 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
     let mut looks = Vec::new();
     let mut record = Record::default();
     let mut acts = Vec::new();
+    let mut waits = Vec::new();
     let mut triage = facts.ticket.triage.clone();
     let mut plan = transcript.plan();
     for (key, call) in open {
@@ -42,6 +44,13 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
             // Its server or its rule went away after it was started.
             Err(_) if transcript.started(key) => record.outcome(key, start::interrupted()),
             Err(why) => record.outcome(key, Outcome::failed(why)),
+            Ok(used) if facts.role == Role::Helper && !used.looks() => {
+                let text = format!(
+                    "A helper only looks: {} is not for it. Report what you found.",
+                    call.name
+                );
+                record.outcome(key, Outcome::failed(text));
+            }
             Ok(Use::Look(look)) => looks.push(Looking { call: key, look }),
             Ok(Use::Classify(args)) => {
                 let after = args.after(triage.as_ref());
@@ -58,6 +67,10 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
                     record.plan = after;
                 }
             }
+            Ok(Use::Helper(HelperUse::Spawn(args))) => record.spawn(key, &args, facts),
+            Ok(Use::Helper(HelperUse::List(_))) => record.list_helpers(key, facts),
+            Ok(Use::Helper(HelperUse::Close(args))) => record.close_helper(key, &args, facts),
+            Ok(Use::Helper(HelperUse::Wait(args))) => waits.push((key, args)),
             Ok(Use::Note(args)) => {
                 let details = json!({ "note": args.text });
                 record.outcome(key, Outcome::ok("The note is on the ticket.").with(details));
@@ -89,11 +102,11 @@ pub(super) fn settle(transcript: &Transcript, facts: &Facts) -> Option<Next> {
     if !looks.is_empty() {
         return Some(Next::Look(looks));
     }
-    act(acts, transcript, facts)
+    act(acts, &waits, transcript, facts)
 }
 
 impl Record {
-    fn outcome(&mut self, call: CallKey, outcome: Outcome) {
+    pub(super) fn outcome(&mut self, call: CallKey, outcome: Outcome) {
         self.steps.push(StepKind::Outcome { call, outcome });
     }
 
@@ -156,7 +169,19 @@ impl Meanwhile {
 }
 
 /// Calls that leave the house: decided ones are executed one by one, new ones are asked together.
-fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transcript, facts: &Facts) -> Option<Next> {
+fn act(
+    acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>,
+    waits: &[(CallKey, WaitHelper)],
+    transcript: &Transcript,
+    facts: &Facts,
+) -> Option<Next> {
+    let mut awaits = Vec::new();
+    for (key, args) in waits {
+        match helpers::wait(*key, args, facts) {
+            Ok(outcome) => return Some(just(*key, outcome)),
+            Err(awaited) => awaits.push(awaited),
+        }
+    }
     let meanwhile = Meanwhile::of(transcript, facts);
     let heard = transcript.last_heard();
     let mut asks = Vec::new();
@@ -204,15 +229,19 @@ fn act(acts: Vec<(CallKey, &Call, Result<Effect, Outcome>)>, transcript: &Transc
     if let Some(meanwhile) = meanwhile {
         record.drop_stale(asks.drain(..), stale, meanwhile);
         record.leave_undecided(&undecided, meanwhile);
+        for awaited in awaits.drain(..) {
+            record.outcome(awaited.call, helpers::not_yet(&awaited, meanwhile.what()));
+        }
     }
     if !record.steps.is_empty() {
         return Some(Next::Record(record));
     }
-    if asks.is_empty() && undecided.is_empty() {
+    if asks.is_empty() && undecided.is_empty() && awaits.is_empty() {
         return None;
     }
     Some(Next::Wait(Wait {
         asks,
+        awaits,
         bookkeeping: books::due(transcript, facts, ""),
         heard,
     }))

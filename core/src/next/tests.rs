@@ -4,6 +4,7 @@ mod any;
 mod asking;
 mod calls;
 mod endings;
+mod helping;
 mod knowledge;
 mod late;
 mod questions;

@@ -12,6 +12,9 @@ use crate::step::{Outcome, StepKind};
 /// What the model is told when it has said nothing.
 const NUDGE: &str = "Your last reply was empty. Go on: call a tool, or say in one sentence what you concluded.";
 
+/// What a helper's task stands behind.
+const TASKED: &str = "What you are to find out and report on:";
+
 /// What stands between an earlier run and the one that continues it.
 const CONTINUED: &str = "The run above is over. This one continues it: what follows is new.";
 
@@ -59,6 +62,7 @@ impl Transcript {
                         vec![Part::Text(format!("Instruction by {by_name} of the team: {text}"))],
                     );
                 }
+                StepKind::Tasked { text } => tell(&mut turns, vec![Part::Text(format!("{TASKED}\n{text}"))]),
                 StepKind::Noted { text, .. } => tell(&mut turns, vec![Part::Text(text.clone())]),
                 StepKind::Nudged => tell(&mut turns, vec![Part::Text(NUDGE.into())]),
                 StepKind::Partial { text, why } => tell(&mut turns, vec![Part::Text(partial(text, why))]),
@@ -87,6 +91,7 @@ impl Transcript {
                 StepKind::Started { .. }
                 | StepKind::Outcome { .. }
                 | StepKind::Asked { .. }
+                | StepKind::Awaited { .. }
                 | StepKind::Booked { .. }
                 | StepKind::CompactAsked { .. }
                 | StepKind::Compacted { .. }

@@ -11,6 +11,7 @@ fn told(parsed: SlackInbound) -> String {
         SlackInbound::Click(click) => format!("click {}", click.kind),
         SlackInbound::DraftSubmitted(_) => "draft".into(),
         SlackInbound::RejectSubmitted(_) => "reject".into(),
+        SlackInbound::AnswerSubmitted(_) => "answer".into(),
         SlackInbound::Command(command) => {
             let team = command.by.actor.workspace.as_deref().unwrap_or_default();
             format!(

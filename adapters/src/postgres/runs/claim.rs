@@ -55,6 +55,7 @@ pub async fn claim(
             mode: row.mode.parse().unwrap_or(Mode::Shadow),
             failures: row.failures,
             if_news: row.if_news,
+            helper: row.helper,
         });
     }
     Ok(claimed)
@@ -92,5 +93,7 @@ pub async fn take(
         mode: row.mode.parse().unwrap_or(Mode::Shadow),
         failures: row.failures,
         if_news: row.if_news,
+        // Nobody decides anything for a helper.
+        helper: false,
     }))
 }

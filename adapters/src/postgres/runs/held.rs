@@ -20,7 +20,7 @@ pub enum Paused {
     Nothing,
 }
 
-/// Pauses the open run of a ticket. Whatever would have queued it finds it paused.
+/// Pauses the open run of a ticket, and its helpers. Whatever would have queued one of them finds it paused.
 pub async fn pause(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Paused> {
     let row = sqlx::query!(
         "SELECT id, state, paused FROM run
@@ -35,14 +35,14 @@ pub async fn pause(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Paus
     }
     let at_work = row.state == "running";
     sqlx::query!(
-        "UPDATE run SET paused = true, state = CASE WHEN state = 'queued' THEN 'waiting' ELSE state END WHERE id = $1",
+        "WITH held AS (
+             UPDATE run SET paused = true, state = CASE WHEN state = 'queued' THEN 'waiting' ELSE state END
+              WHERE id = $1 OR parent = $1 AND state IN ('queued', 'running', 'waiting') RETURNING id)
+         DELETE FROM ready WHERE run_id IN (SELECT id FROM held)",
         row.id
     )
-    .execute(&mut *tx)
+    .execute(tx)
     .await?;
-    sqlx::query!("DELETE FROM ready WHERE run_id = $1", row.id)
-        .execute(tx)
-        .await?;
     Ok(match at_work {
         true => Paused::AtWork(RunId(row.id)),
         false => Paused::Rests(RunId(row.id)),
@@ -60,7 +60,15 @@ pub async fn resume(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Opt
     .await?
     .map(RunId);
     if let Some(run) = run {
-        wake(tx, run).await?;
+        let helpers = sqlx::query_scalar!(
+            "UPDATE run SET paused = false WHERE parent = $1 AND paused AND state IN ('running', 'waiting') RETURNING id",
+            run.0
+        )
+        .fetch_all(&mut *tx)
+        .await?;
+        for resumed in std::iter::once(run).chain(helpers.into_iter().map(RunId)) {
+            wake(tx, resumed).await?;
+        }
     }
     Ok(run)
 }

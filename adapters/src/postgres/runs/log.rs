@@ -57,7 +57,7 @@ pub(super) fn values(steps: &[StepKind]) -> Vec<serde_json::Value> {
     steps.iter().map(value).collect()
 }
 
-pub(super) fn value(step: &StepKind) -> serde_json::Value {
+pub(in crate::postgres) fn value(step: &StepKind) -> serde_json::Value {
     no_nul(serde_json::to_value(step).unwrap_or_default())
 }
 

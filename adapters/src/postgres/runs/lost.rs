@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use deskhand_core::id::{RunId, TicketId};
 use sqlx::{PgExecutor, PgPool};
 
-use super::{Lease, LeaseLost, insert_ready};
+use super::{Lease, LeaseLost, insert_all_ready, insert_ready};
 
 /// Puts a run back with a later time, after a failure that may pass. After `most` such failures in a row it fails.
 /// Gives whether it failed for good.
@@ -89,13 +89,14 @@ pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx:
           WHERE id IN (SELECT id FROM run WHERE state = 'running' AND lease_until < coalesce($2, clock_timestamp())
                         ORDER BY id FOR UPDATE SKIP LOCKED)
             AND state = 'running' AND lease_until < coalesce($2, clock_timestamp())
-         RETURNING id, ticket_id, state, error",
+         RETURNING id, ticket_id, state, error, parent IS NOT NULL AS \"helper!\"",
         most,
         at,
     )
     .fetch_all(&mut *tx)
     .await?;
-    let mut back = BTreeMap::new();
+    // A list: several runs of one ticket may have had the same runner.
+    let mut back = Vec::new();
     let mut lost = Vec::new();
     for row in rows {
         if row.state == "failed" {
@@ -103,14 +104,15 @@ pub async fn sweep(pool: &PgPool, most: i32, at: Option<DateTime<Utc>>) -> sqlx:
                 run: RunId(row.id),
                 ticket: TicketId(row.ticket_id),
                 error: row.error,
+                helper: row.helper,
             });
         } else {
-            back.insert(TicketId(row.ticket_id), RunId(row.id));
+            back.push(RunId(row.id));
         }
     }
-    insert_ready(&mut tx, &back, 0.0, None).await?;
+    insert_all_ready(&mut tx, &back, 0.0, None).await?;
     tx.commit().await?;
-    Ok((back.into_values().collect(), lost))
+    Ok((back, lost))
 }
 
 /// A run that failed for good.
@@ -119,4 +121,6 @@ pub struct Lost {
     pub run: RunId,
     pub ticket: TicketId,
     pub error: String,
+    /// Its parent hears of it, and goes on.
+    pub helper: bool,
 }

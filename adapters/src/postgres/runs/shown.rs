@@ -31,12 +31,12 @@ pub async fn get(db: impl PgExecutor<'_>, run: RunId) -> sqlx::Result<Option<Sho
     .await
 }
 
-/// Newest first.
+/// Newest first; helpers aside.
 pub async fn of_ticket(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<Shown>> {
     sqlx::query_as!(
         Shown,
         "SELECT id, ticket_id, state, paused, ending, mode, attempt, error, created_at, finished_at FROM run
-          WHERE ticket_id = $1 ORDER BY created_at DESC, id DESC LIMIT 50",
+          WHERE ticket_id = $1 AND parent IS NULL ORDER BY created_at DESC, id DESC LIMIT 50",
         ticket.0
     )
     .fetch_all(db)

@@ -1,7 +1,6 @@
 -- Claims ready runs: their rows of the queue are deleted, and the run gets a lease and a new attempt in the same
--- statement. Never two runs of one ticket, since a ticket has at most one that is not final. A row whose run is no
--- longer queued (it was cancelled) is deleted and claims nothing. The levels come in the order in which they are served;
--- each is a range of its own in the index, so that its mark skips what was deleted instead of filtering it. A level is
+-- statement. Of one ticket these are at most the run that is not final and its helpers. A row whose run is no longer
+-- queued (it was cancelled) is deleted and claims nothing. The levels come in the order in which they are served; each is a range of its own in the index, so that its mark skips what was deleted instead of filtering it. A level is
 -- only looked at when those before it gave too few. The commit is not waited for until it is on the disk: whatever the run
 -- does afterwards stands behind it in the log, and a claim that a loss of power undoes has done nothing.
 WITH soon AS (
@@ -27,4 +26,5 @@ UPDATE run
        lease_until = coalesce($6, clock_timestamp()) + make_interval(secs => $3)
   FROM gone
  WHERE run.id = gone.run_id AND run.state = 'queued'
-RETURNING run.id, run.ticket_id, run.attempt, run.mode, run.failures, run.if_news, gone.ready_seq, gone.priority
+RETURNING run.id, run.ticket_id, run.attempt, run.mode, run.failures, run.if_news,
+          run.parent IS NOT NULL AS "helper!", gone.ready_seq, gone.priority

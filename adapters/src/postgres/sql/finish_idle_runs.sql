@@ -18,7 +18,7 @@ WITH ended AS (
                     FROM run e
                     JOIN step s ON s.run_id = e.id AND s.kind ->> 'kind' = 'heard'
                    CROSS JOIN LATERAL jsonb_array_elements(s.kind -> 'comments') heard
-                   WHERE e.ticket_id = r.ticket_id AND e.id <> r.id), 0))
+                   WHERE e.ticket_id = r.ticket_id AND e.id <> r.id AND e.parent IS NULL), 0))
     RETURNING r.id
 ), gone AS (
     DELETE FROM ready USING ended WHERE ready.run_id = ended.id

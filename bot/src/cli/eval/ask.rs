@@ -134,6 +134,8 @@ impl<'a> Desk<'a> {
             Use::Look(Look::LoadSkill(_)) => "The playbook is not at hand here; go by the rules of the house.".into(),
             Use::Look(_) => json!({ "tickets": [] }).to_string(),
             Use::Classify(_) | Use::Route(_) | Use::Note(_) | Use::Plan(_) => "Recorded.".into(),
+            Use::Question(_) => "Nobody is there to answer; go on without.".into(),
+            Use::Helper(_) => "There are no helpers here; look it up yourself.".into(),
             Use::Reply(_) | Use::Escalate(_) | Use::Edit(_) | Use::Outside(..) => "It waits for a supervisor.".into(),
         }
     }

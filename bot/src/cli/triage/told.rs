@@ -105,10 +105,12 @@ impl Teller {
             StepKind::Replied { .. } => {}
             StepKind::Heard { .. }
             | StepKind::Instructed { .. }
+            | StepKind::Tasked { .. }
             | StepKind::Noted { .. }
             | StepKind::Nudged
             | StepKind::Started { .. }
             | StepKind::Asked { .. }
+            | StepKind::Awaited { .. }
             | StepKind::Booked { .. }
             | StepKind::CompactAsked { .. }
             | StepKind::Compacted { .. }

@@ -1,7 +1,7 @@
 //! How a run ends: finished, handed to a person, or failed.
 
 use deskhand_adapters::postgres::runs::{self, Lease};
-use deskhand_adapters::postgres::{outbox, tickets};
+use deskhand_adapters::postgres::{helpers, outbox, tickets};
 use deskhand_core::facts::Facts;
 use deskhand_core::id::TicketId;
 use deskhand_core::next::Finish;
@@ -42,6 +42,9 @@ pub async fn finish(
     {
         return lost_or_moved(app, lease).await;
     }
+    if transcript.has_helpers() {
+        helpers::close(&mut tx, lease.run, None, "the run that it helped is over").await?;
+    }
     let trouble = finish.trouble.as_str();
     // What could not be delivered stays on the ticket until a person has seen to it.
     let undelivered = facts
@@ -54,6 +57,9 @@ pub async fn finish(
     outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;
     runs::complete_if_delivered(&mut tx, lease.run).await?;
     tx.commit().await?;
+    if transcript.has_helpers() {
+        app.pass_word();
+    }
     app.effects_ready.notify_one();
     Ok(Done::Yes)
 }
@@ -79,6 +85,13 @@ pub async fn hand_to_person(app: &App, lease: &Lease, why: &str) -> anyhow::Resu
     tx.commit().await?;
     app.effects_ready.notify_one();
     Ok(())
+}
+
+/// The same for a run that its runner gave up. A helper's failure is no trouble of the ticket: its parent hears of it.
+pub async fn gave_up(app: &App, lease: &Lease, why: &str) {
+    if !lease.helper {
+        failed(app, lease.ticket, why).await;
+    }
 }
 
 /// A run failed for good: the ticket says so. A failure to say it is logged; the run's row says it as well.

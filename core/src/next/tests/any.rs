@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::scene::{Scene, Yielded, ask, change, classify, escalate, note, read, reply, route};
+use super::scene::{Scene, Yielded, ask, change, classify, escalate, note, read, reply, route, spawn, waits};
 use crate::approval::ApprovalState;
 use crate::effect::Effect;
 use crate::facts::Standing;
 use crate::history::{self, Wire};
 use crate::model::Stop;
-use crate::run::EffectState;
+use crate::run::{EffectState, RunState};
 use crate::ticket::{Author, Mode};
 use crate::tool::outside::Rule;
 
@@ -30,6 +30,8 @@ enum Happening {
     SweeperExecutes,
     DiesInACall,
     ToolIsDenied,
+    /// Which of the helpers at work, and how.
+    HelperEnds(usize, RunState),
     /// The run is woken, or taken up after a crash.
     Woken,
 }
@@ -46,6 +48,12 @@ fn call() -> impl Strategy<Value = (&'static str, Value)> {
         route("billing"),
         ask("May she?", &["Yes", "No"]),
         ask(" ", &[]),
+        spawn("What do the articles say?"),
+        spawn(" "),
+        waits(&[]),
+        waits(&[2]),
+        ("list_helpers", Value::Null),
+        ("close_helper", json!({ "helper": 1 })),
         note("FYI"),
         read("refunds"),
         change("refunds", "5 days", "3 days"),
@@ -83,6 +91,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => Just(Happening::SweeperExecutes),
         1 => Just(Happening::DiesInACall),
         1 => Just(Happening::ToolIsDenied),
+        3 => (0..3usize, prop::sample::select(RunState::ALL)).prop_map(|(n, state)| Happening::HelperEnds(n, state)),
         2 => Just(Happening::Woken),
     ]
 }
@@ -152,8 +161,19 @@ fn happens(run: &mut Scene, happening: &Happening, asked: bool) {
             run.dies_in_the_next_call();
         }
         Happening::ToolIsDenied => run.facts.outside = [].into(),
+        Happening::HelperEnds(n, state) => {
+            let at_work: Vec<i32> = helpers_at_work(run);
+            if let Some(number) = at_work.get(*n).filter(|_| state.is_final()) {
+                run.helper_ends(*number, *state, "Refunds take 5 days.");
+            }
+        }
         Happening::Woken => {}
     }
+}
+
+fn helpers_at_work(run: &Scene) -> Vec<i32> {
+    let at_work = run.facts.helpers.iter().filter(|helper| helper.is_at_work());
+    at_work.map(|helper| helper.number).collect()
 }
 
 /// What a provider would refuse in the latest request.
@@ -235,9 +255,17 @@ proptest! {
                 }
                 Yielded::Waits => {
                     let open = run.facts.approvals.iter().find(|approval| approval.state == ApprovalState::Open);
-                    let id = open.expect("it waits for something").id.0;
-                    let verdict = verdicts.next().expect("a cycle does not end");
-                    run.decides(id, *verdict, "", None);
+                    match (open, helpers_at_work(&run).first()) {
+                        (Some(open), _) => {
+                            let id = open.id.0;
+                            let verdict = verdicts.next().expect("a cycle does not end");
+                            run.decides(id, *verdict, "", None);
+                        }
+                        (None, Some(number)) => {
+                            run.helper_ends(*number, RunState::Completed, "Nothing.");
+                        }
+                        (None, None) => panic!("it waits for something"),
+                    }
                 }
                 Yielded::Died => {}
                 Yielded::Ended => break,

@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use crate::approval::{ApprovalState, Decision};
 use crate::article::{Article, ArticleState};
-use crate::facts::{ApprovalFact, Facts, Limits, Prompt};
+use crate::facts::{ApprovalFact, Facts, Limits, Prompt, Role};
 use crate::id::{ArticleId, RunId, TicketId};
 use crate::model::{Call, ModelReply, ModelRequest, Stop, Usage};
-use crate::run::EffectState;
+use crate::run::{EffectState, RunState};
 use crate::step::StepKind;
 use crate::ticket::{
     Action, Author, Comment, Mode, OutsideId, Priority, Requester, Source, Ticket, TicketState, Triage,
@@ -21,7 +21,7 @@ use crate::transcript::Transcript;
 mod runner;
 mod words;
 
-pub(crate) use words::{ask, change, check, classify, escalate, note, read, reply, route};
+pub(crate) use words::{ask, change, check, classify, escalate, note, read, reply, route, spawn, waits};
 
 pub(crate) struct Scene {
     pub(crate) transcript: Transcript,
@@ -30,6 +30,8 @@ pub(crate) struct Scene {
     pub(crate) request: Option<ModelRequest>,
     /// Whether the run once yielded with nothing more to do.
     pub(crate) ended: bool,
+    /// Helpers that the run waits for.
+    awaited: Vec<i32>,
     /// The process dies in the next call of a tool outside.
     dies: bool,
     input: u64,
@@ -72,12 +74,14 @@ impl Scene {
             facts: Facts {
                 now: DateTime::UNIX_EPOCH,
                 run: RunId(Uuid::nil()),
+                role: Role::Main,
                 ticket,
                 automatic: false,
                 doubts: Vec::new(),
                 unheard: Vec::new(),
                 approvals: Vec::new(),
                 effects: Vec::new(),
+                helpers: Vec::new(),
                 grants: Vec::new(),
                 mode: Mode::Ask,
                 limits: Limits::default(),
@@ -89,6 +93,7 @@ impl Scene {
             },
             request: None,
             ended: false,
+            awaited: Vec::new(),
             dies: false,
             input: 100,
             comments: 0,
@@ -262,6 +267,16 @@ impl Scene {
             updated_at: DateTime::UNIX_EPOCH,
         };
         self.facts.articles.insert(id, article);
+        self
+    }
+
+    /// A helper ends, whoever ended it.
+    pub(crate) fn helper_ends(&mut self, number: i32, state: RunState, report: &str) -> &mut Self {
+        let found = self.facts.helpers.iter_mut().find(|helper| helper.number == number);
+        let helper = found.expect("the scene started this helper");
+        assert!(helper.is_at_work(), "helper {number} ends once");
+        helper.state = state;
+        helper.report = report.into();
         self
     }
 

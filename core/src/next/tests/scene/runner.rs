@@ -10,14 +10,15 @@ use crate::article::ArticleState;
 use crate::context::Compacting;
 use crate::digest;
 use crate::effect::Effect;
-use crate::facts::{ApprovalFact, EffectFact, Standing};
+use crate::facts::{ApprovalFact, EffectFact, HelperFact, Standing};
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId};
 use crate::model::Usage;
-use crate::next::{Ask, Looking, Next, Record, Sending, Starting, next};
+use crate::next::{Ask, Await, Looking, Next, Record, Sending, Starting, next};
 use crate::port::Bookkeeping;
-use crate::run::EffectState;
+use crate::run::{EffectState, RunState};
 use crate::step::{Outcome, Step, StepKind};
 use crate::ticket::{Comment, Priority};
+use crate::tool::helper::AT_ONCE;
 use crate::tool::lookup::Look;
 
 /// More than any run does between two yields; a scene that gets there goes in circles.
@@ -80,18 +81,23 @@ impl Scene {
                 }
             }
             Next::Wait(wait) => {
+                self.awaited.clear();
                 self.may_commit(wait.heard);
                 for ask in wait.asks {
                     self.asks(ask);
                 }
                 self.books(wait.bookkeeping);
-                let open: Vec<String> = self
+                for awaited in wait.awaits {
+                    self.awaits(awaited);
+                }
+                let open = self
                     .facts
                     .approvals
                     .iter()
                     .filter(|approval| approval.state == ApprovalState::Open)
-                    .map(|approval| approval.id.to_string())
-                    .collect();
+                    .map(|approval| approval.id.to_string());
+                let helpers = self.awaited.iter().map(|number| format!("helper {number}"));
+                let open: Vec<String> = open.chain(helpers).collect();
                 assert!(!open.is_empty(), "nobody would ever wake it");
                 self.lines.push(format!("waits for {}", open.join(", ")));
                 return Some(Yielded::Waits);
@@ -125,8 +131,44 @@ impl Scene {
             assert!(!approval.executed, "{id} was executed");
             approval.state = ApprovalState::Superseded;
         }
+        for number in record.closed {
+            self.helper_ends(number, RunState::Cancelled, "");
+        }
+        for spawn in record.spawned {
+            let at_work = self.facts.helpers.iter().filter(|helper| helper.is_at_work());
+            assert!(at_work.count() < AT_ONCE, "too many helpers");
+            assert!(
+                self.facts.helpers.iter().all(|helper| helper.number < spawn.number),
+                "a second helper {}",
+                spawn.number
+            );
+            self.facts.helpers.push(HelperFact {
+                number: spawn.number,
+                call: spawn.call,
+                task: spawn.task,
+                state: RunState::Queued,
+                report: String::new(),
+            });
+        }
         for step in record.steps {
             self.tells(step);
+        }
+    }
+
+    fn awaits(&mut self, awaited: Await) {
+        for number in &awaited.helpers {
+            let helper = self.facts.helpers.iter().find(|helper| helper.number == *number);
+            assert!(
+                helper.is_some_and(HelperFact::is_at_work),
+                "helper {number} would never wake it"
+            );
+        }
+        self.awaited.extend(&awaited.helpers);
+        if !self.transcript.awaited(awaited.call) {
+            self.append(StepKind::Awaited {
+                call: awaited.call,
+                helpers: awaited.helpers,
+            });
         }
     }
 

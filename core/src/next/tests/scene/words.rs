@@ -10,6 +10,14 @@ pub(crate) fn ask(question: &str, options: &[&str]) -> (&'static str, Value) {
     ("ask_question", json!({ "question": question, "options": options }))
 }
 
+pub(crate) fn spawn(task: &str) -> (&'static str, Value) {
+    ("spawn_helper", json!({ "task": task }))
+}
+
+pub(crate) fn waits(helpers: &[i32]) -> (&'static str, Value) {
+    ("wait_helper", json!({ "helpers": helpers }))
+}
+
 pub(crate) fn escalate(level: u8) -> (&'static str, Value) {
     (
         "escalate_ticket",
