@@ -196,16 +196,22 @@ async fn a_run_that_concludes_without_them_ends_them() {
 
 #[tokio::test]
 async fn what_they_cost_is_counted_to_the_run_that_they_help() {
-    // Its own two requests cost 240 tokens; with its helpers' four it would be 720.
-    let little = [("DESKHAND_MAX_TOKENS", "500")];
+    // Its own request and its helpers' four cost 240 tokens each.
+    let little = [("DESKHAND_MAX_TOKENS", "1000")];
     scenario_with(&little, async |bot| {
-        goes_by_the_request(bot, 6);
+        for _ in 0..6 {
+            bot.model.answers(|request| {
+                let mut reply = says(request);
+                reply.usage.input = 220;
+                Ok(reply)
+            });
+        }
         let ticket = ada_asks(bot).await;
         bot.settle().await;
         assert_eq!(states(bot).await[0], "completed budget");
         bot.slack
             .header(&ticket)
-            .says("The run used up its budget (600 tokens)");
+            .says("The run used up its budget (1200 tokens)");
         bot.model.forgets();
     })
     .await;

@@ -86,7 +86,7 @@ fn shadow_mode_asks_nobody() {
     run.calls(&[ask("Is it in stock?", &[])]);
     check(
         &run.happens(),
-        "records: ask_question
+        "records ask_question
          tells ask_question: Recorded, not asked: the bot is in shadow mode. Go on without an answer.
          asks the model",
     );

@@ -10,7 +10,7 @@ use crate::article::ArticleState;
 use crate::context::Compacting;
 use crate::digest;
 use crate::effect::Effect;
-use crate::facts::{ApprovalFact, EffectFact, HelperFact, Standing};
+use crate::facts::{ApprovalFact, EffectFact, HelperFact, Role, Standing};
 use crate::id::{ApprovalId, ArticleId, CallKey, EffectId};
 use crate::model::Usage;
 use crate::next::{Ask, Await, Looking, Next, Record, Sending, Starting, next};
@@ -103,7 +103,10 @@ impl Scene {
                 return Some(Yielded::Waits);
             }
             Next::Finish(finish) => {
-                self.may_commit(finish.heard);
+                // A helper's report is true whatever was said meanwhile: its parent hears of that.
+                if self.facts.role == Role::Main {
+                    self.may_commit(finish.heard);
+                }
                 self.books(finish.bookkeeping);
                 self.lines.push(format!("ends: {}", finish.ending));
                 self.ended = true;
