@@ -26,6 +26,7 @@ mod helpers;
 mod news;
 mod resolve;
 mod start;
+mod words;
 
 pub use execute::{Execution, execute, final_effect};
 pub use helpers::{Await, Spawn, report};

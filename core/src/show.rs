@@ -1,17 +1,20 @@
 //! Making cards and headers from rows. Surfaces draw them; what is on them is decided here.
 
+mod header;
+
 use chrono::{DateTime, Utc};
 
 use crate::approval::{ApprovalState, Decision};
 use crate::article::Article;
-use crate::card::{Body, Button, ButtonKind, ButtonValue, Card, Choice, Footer, Header, Mark, Settled, SettledAs};
+use crate::card::{Body, Button, ButtonKind, ButtonValue, Card, Choice, Footer, Mark, Settled, SettledAs};
 use crate::diff;
 use crate::digest;
 use crate::effect::{Edit, EditChange, Effect};
 use crate::id::{ApprovalId, TicketId};
-use crate::ticket::{Author, Comment, Mode, Source, Ticket};
+use crate::ticket::{Author, Comment, Source, Ticket};
 use crate::tool::outside::ToolUse;
-use crate::tool::plan::Plan;
+
+pub use header::{Waiting, header, helper};
 
 /// Everything a card is made from.
 #[derive(Clone, Debug)]
@@ -249,74 +252,6 @@ fn settled(shown: &Shown<'_>) -> Option<Settled> {
     };
     let at = shown.decision.map_or(shown.created_at, |decision| decision.at);
     Some(Settled { ending, line, at })
-}
-
-/// What waits on a ticket, for its header.
-#[derive(Clone, Debug)]
-pub enum Waiting<'a> {
-    Approval {
-        id: ApprovalId,
-        effect: &'a Effect,
-    },
-    /// A helper at work, by its number.
-    Helper {
-        number: i32,
-        task: &'a str,
-    },
-}
-
-pub fn header(
-    ticket: &Ticket,
-    url: Option<&str>,
-    trouble: &str,
-    waiting: &[Waiting<'_>],
-    paused: bool,
-    plan: Option<&Plan>,
-    mode: Mode,
-) -> Header {
-    let triage = ticket.triage.as_ref();
-    let waits = waiting
-        .iter()
-        .map(|waiting| {
-            let (id, effect) = match waiting {
-                Waiting::Approval { id, effect } => (id, *effect),
-                Waiting::Helper { number, task } => return helper(*number, task),
-            };
-            let what = match effect {
-                Effect::ReplyCustomer(_) => "reply to the customer".to_owned(),
-                Effect::EscalateTicket(escalation) => format!("escalation to level {}", escalation.level),
-                Effect::ProposeKnowledgeEdit(edit) => format!("edit of the article {}", edit.article),
-                Effect::UseTool(used) => format!("call of {}", used.tool),
-                Effect::AskQuestion(question) => format!("question: {}", question.question),
-            };
-            format!("{id}: {what}")
-        })
-        .chain(paused.then(|| format!("paused by hand: resume {} lets it go on", ticket.id)))
-        .chain((mode == Mode::Shadow).then(|| "shadow mode: nothing is sent".to_owned()))
-        .collect();
-    Header {
-        ticket: ticket.id,
-        outside: ticket.outside.to_string(),
-        subject: ticket.subject.clone(),
-        requester: ticket.requester.to_string(),
-        state: ticket.state,
-        category: triage.map(|triage| triage.category.clone()),
-        priority: triage.map(|triage| triage.priority),
-        team: triage.map(|triage| triage.team.clone()).filter(|team| !team.is_empty()),
-        waits,
-        plan: plan.map(Plan::lines).unwrap_or_default(),
-        trouble: Some(trouble.to_owned()).filter(|trouble| !trouble.is_empty()),
-        url: url.map(str::to_owned),
-    }
-}
-
-/// `helper 1: What do the articles say?`
-pub fn helper(number: i32, task: &str) -> String {
-    let task: String = task.split_whitespace().collect::<Vec<_>>().join(" ");
-    match task.char_indices().nth(120) {
-        Some((at, _)) => format!("helper {number}: {}…", &task[..at]),
-        None => format!("helper {number}: {task}"),
-    }
 }
 
 /// `A-17 · Reply to Ada · T-1001`: one line for lists.

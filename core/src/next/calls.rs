@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, helpers, resolve, start};
+use super::{Ask, Execution, Looking, Next, Record, Wait, books, execute, helpers, resolve, start, words};
 use crate::approval::ApprovalState;
 use crate::card::Mark;
 use crate::digest;
@@ -276,7 +276,7 @@ impl Record {
                     "{id} is taken back undecided: {what}. {again} if it is still needed."
                 ))
             } else {
-                let text = match is_question(approval) {
+                let text = match words::is_question(approval) {
                     true => format!("{id} is not answered yet; its answer will come as a note."),
                     false => format!("{id} is still undecided; its decision will come as a note."),
                 };
@@ -285,10 +285,6 @@ impl Record {
             self.outcome(approval.call, outcome);
         }
     }
-}
-
-fn is_question(approval: &ApprovalFact) -> bool {
-    matches!(approval.effect, Effect::AskQuestion(_))
 }
 
 fn latest_approval(facts: &Facts, call: CallKey) -> Option<&ApprovalFact> {
@@ -310,7 +306,9 @@ fn after_decision(approval: &ApprovalFact, heard: i64, meanwhile: Option<Meanwhi
     let now = |next| Decided::Now(Box::new(next));
     match approval.state {
         ApprovalState::Open => Decided::NotYet,
-        ApprovalState::Approved | ApprovalState::Edited if approval.executed => now(just(key, carried_out(approval))),
+        ApprovalState::Approved | ApprovalState::Edited if approval.executed => {
+            now(just(key, words::carried_out(approval)))
+        }
         ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
             Execution::Start(_) if meanwhile.is_some() => {
                 let what = meanwhile.map_or("", Meanwhile::what);
@@ -352,52 +350,9 @@ fn after_decision(approval: &ApprovalFact, heard: i64, meanwhile: Option<Meanwhi
                 now(Next::Record(record))
             }
         },
-        ApprovalState::Answered => now(just(key, answered(approval))),
+        ApprovalState::Answered => now(just(key, words::answered(approval))),
         ApprovalState::Rejected | ApprovalState::Expired | ApprovalState::Withdrawn | ApprovalState::Superseded => {
-            now(just(key, refusal(approval)))
+            now(just(key, words::refusal(approval)))
         }
     }
-}
-
-/// The sweeper was faster: it executes approvals whose run is not at work.
-pub(super) fn carried_out(approval: &ApprovalFact) -> Outcome {
-    let by = approval.decision.as_ref().map_or("somebody", |d| d.by_name.as_str());
-    Outcome::ok(format!(
-        "{} was {} by {by} and carried out.",
-        approval.id, approval.state
-    ))
-    .with(json!({ "queued": true, "approval": approval.id }))
-}
-
-/// What somebody of the team answered.
-pub(super) fn answered(approval: &ApprovalFact) -> Outcome {
-    let decision = approval.decision.as_ref();
-    let by = decision.map_or("Somebody", |decision| decision.by_name.as_str());
-    let text = decision
-        .and_then(|decision| decision.edited.as_deref())
-        .unwrap_or_default();
-    Outcome::ok(format!("{by} of the team answered: {text}")).with(json!({ "approval": approval.id }))
-}
-
-/// What the model hears of an approval that was not given.
-pub(super) fn refusal(approval: &ApprovalFact) -> Outcome {
-    let decision = approval.decision.as_ref();
-    let by = decision.map_or("somebody", |decision| decision.by_name.as_str());
-    let reason = decision.map(|decision| decision.reason.trim()).unwrap_or_default();
-    let text = match approval.state {
-        ApprovalState::Rejected if is_question(approval) && reason.is_empty() => format!("{by} has no answer to it."),
-        ApprovalState::Rejected if reason.is_empty() => format!("Rejected by {by}, without a reason."),
-        ApprovalState::Rejected => format!("Rejected by {by}: {reason}"),
-        ApprovalState::Expired if is_question(approval) => {
-            "Nobody answered in time. Go on without an answer, or leave it to a person with a note.".into()
-        }
-        ApprovalState::Expired => "Nobody decided in time; it expired. Leave it to a person with a note.".into(),
-        ApprovalState::Withdrawn if reason.is_empty() => "Withdrawn before anybody decided.".into(),
-        ApprovalState::Withdrawn => format!("Withdrawn: {reason}"),
-        ApprovalState::Superseded => "Superseded by a newer request.".into(),
-        ApprovalState::Open | ApprovalState::Approved | ApprovalState::Edited | ApprovalState::Answered => {
-            "Not decided.".into()
-        }
-    };
-    Outcome::failed(text).with(json!({ "approval": approval.id, "state": approval.state }))
 }

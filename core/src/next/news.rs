@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Execution, Next, Record, calls, execute};
+use super::{Execution, Next, Record, execute, words};
 use crate::approval::ApprovalState;
 use crate::effect::Effect;
 use crate::facts::{ApprovalFact, EffectFact, Facts};
@@ -32,7 +32,7 @@ pub(super) fn of_old_calls(transcript: &Transcript, facts: &Facts) -> Option<Nex
 fn decided(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Next {
     let mut record = Record::default();
     let text = match approval.state {
-        ApprovalState::Approved | ApprovalState::Edited if approval.executed => calls::carried_out(approval).text,
+        ApprovalState::Approved | ApprovalState::Edited if approval.executed => words::carried_out(approval).text,
         ApprovalState::Approved | ApprovalState::Edited => match execute(approval, heard, facts) {
             Execution::Send(sending) => return Next::Send(sending.into_note(approval.id)),
             Execution::Start(_) => {
@@ -53,13 +53,13 @@ fn decided(approval: &ApprovalFact, heard: i64, facts: &Facts) -> Next {
                 Effect::AskQuestion(question) => format!(" (you asked: {})", question.question),
                 _ => String::new(),
             };
-            format!("{}{asked}: {}", approval.id, calls::answered(approval).text)
+            format!("{}{asked}: {}", approval.id, words::answered(approval).text)
         }
         ApprovalState::Open
         | ApprovalState::Rejected
         | ApprovalState::Expired
         | ApprovalState::Withdrawn
-        | ApprovalState::Superseded => format!("{}: {}", approval.id, calls::refusal(approval).text),
+        | ApprovalState::Superseded => format!("{}: {}", approval.id, words::refusal(approval).text),
     };
     record.steps.push(StepKind::Noted {
         text,
