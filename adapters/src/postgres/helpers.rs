@@ -193,9 +193,11 @@ pub async fn close(tx: &mut PgConnection, parent: RunId, numbers: Option<&[i32]>
     let closed = sqlx::query_scalar!(
         "UPDATE run SET state = 'cancelled', error = $3, lease_owner = NULL, lease_until = NULL,
                 finished_at = clock_timestamp()
-           FROM helper h
-          WHERE h.run_id = run.id AND h.parent = $1 AND ($2::integer[] IS NULL OR h.number = ANY($2))
-            AND run.state IN ('queued', 'running', 'waiting') RETURNING run.id",
+          WHERE id IN (SELECT r.id FROM helper h JOIN run r ON r.id = h.run_id
+                        WHERE h.parent = $1 AND ($2::integer[] IS NULL OR h.number = ANY($2))
+                          AND r.state IN ('queued', 'running', 'waiting')
+                        ORDER BY r.id FOR UPDATE OF r)
+            AND state IN ('queued', 'running', 'waiting') RETURNING id",
         parent.0,
         numbers,
         why,

@@ -173,8 +173,10 @@ async fn insert_all_ready(
 
 /// Renews leases in one statement; gives those that are still held.
 pub async fn renew(pool: &PgPool, leases: &[Lease], seconds: f64) -> sqlx::Result<Vec<RunId>> {
-    let ids: Vec<Uuid> = leases.iter().map(|lease| lease.run.0).collect();
-    let attempts: Vec<i32> = leases.iter().map(|lease| lease.attempt).collect();
+    // In the order in which `cancel` locks a run and its helpers.
+    let mut held: Vec<(Uuid, i32)> = leases.iter().map(|lease| (lease.run.0, lease.attempt)).collect();
+    held.sort_unstable();
+    let (ids, attempts): (Vec<Uuid>, Vec<i32>) = held.into_iter().unzip();
     let rows = sqlx::query_scalar!(
         "UPDATE run SET lease_until = clock_timestamp() + make_interval(secs => $3)
            FROM UNNEST($1::uuid[], $2::integer[]) AS held (id, attempt)
@@ -273,7 +275,9 @@ pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx:
     let ids = sqlx::query_scalar!(
         "UPDATE run SET state = 'cancelled', error = $2, lease_owner = NULL, lease_until = NULL,
                 finished_at = clock_timestamp()
-          WHERE ticket_id = $1 AND state IN ('queued', 'running', 'waiting') RETURNING id",
+          WHERE id IN (SELECT id FROM run WHERE ticket_id = $1 AND state IN ('queued', 'running', 'waiting')
+                        ORDER BY id FOR UPDATE)
+            AND state IN ('queued', 'running', 'waiting') RETURNING id",
         ticket.0,
         why,
     )
