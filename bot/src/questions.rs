@@ -18,9 +18,14 @@ pub enum Meant {
     Unclear(String),
 }
 
-/// The open question that these words answer: the one that they begin with (`A-17: …`), else the only one. `None` when
-/// none is open.
-pub async fn meant(app: &App, ticket: TicketId, words: &str) -> anyhow::Result<Option<Meant>> {
+/// The open question that these words answer: the one that they begin with (`A-17: …`), else the one of the card under
+/// which they stand, else the only one. `None` when none is open.
+pub async fn meant(
+    app: &App,
+    ticket: TicketId,
+    card: Option<ApprovalId>,
+    words: &str,
+) -> anyhow::Result<Option<Meant>> {
     let rows = approvals::read(&app.pool, approvals::Which::OfTicket(ticket)).await?;
     let open: Vec<_> = rows
         .iter()
@@ -29,9 +34,10 @@ pub async fn meant(app: &App, ticket: TicketId, words: &str) -> anyhow::Result<O
         .collect();
     let words = words.trim();
     let named = named(words);
+    let of_card = open.iter().find(|row| Some(row.id) == card);
     let found = match named {
         Some((id, _)) => open.iter().find(|row| row.id == id),
-        None => open.first().filter(|_| open.len() == 1),
+        None => of_card.or(open.first().filter(|_| open.len() == 1)),
     };
     Ok(match (found, open.first()) {
         (Some(row), _) => Some(Meant::One {

@@ -315,8 +315,8 @@ async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
         return worker::answer(app, surface, AnswerTo { text, person, ..answer }).await;
     }
     let in_card = places::at(&app.pool, "slack", &said.spot.channel, &thread).await?;
-    if let (Some((ticket, _)), Err(_)) = (in_card, command::parse(&said.text)) {
-        if let Some(meant) = questions::meant(app, ticket, &said.text).await? {
+    if let (Some((ticket, card)), Err(_)) = (in_card, command::parse(&said.text)) {
+        if let Some(meant) = questions::meant(app, ticket, card, &said.text).await? {
             return answer_question(app, raw, said, meant, answer).await;
         }
         if !inbox::first_time(&app.pool, "slack", &said.delivery, raw).await? {
