@@ -115,24 +115,21 @@ fn answer(card: &Card) -> anyhow::Result<Choice> {
             println!("  {}. {}", choice.option + 1, clean(&choice.text));
         }
     }
-    loop {
-        let line = prompt("Your answer, or a number above ([v]iew [s]kip [q]uit) > ")?;
-        let Some(line) = line else { return Ok(Choice::Quit) };
-        match line.trim() {
-            "v" | "view" => return Ok(Choice::View),
-            "s" | "skip" | "" => return Ok(Choice::Skip),
-            "q" | "quit" => return Ok(Choice::Quit),
-            text => {
-                let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                let chosen = card.buttons.iter().filter_map(|button| button.choice.as_ref());
-                let wish = match chosen.into_iter().find(|choice| Some(choice.option) == number) {
-                    Some(choice) => Wish::Choose { option: choice.option },
-                    None => Wish::Answer { text: text.to_owned() },
-                };
-                return Ok(Choice::Wish(wish));
-            }
+    let line = prompt("Your answer, or a number above ([v]iew [s]kip [q]uit) > ")?;
+    let Some(line) = line else { return Ok(Choice::Quit) };
+    Ok(match line.trim() {
+        "v" | "view" => Choice::View,
+        "s" | "skip" | "" => Choice::Skip,
+        "q" | "quit" => Choice::Quit,
+        text => {
+            let number = text.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            let mut chosen = card.buttons.iter().filter_map(|button| button.choice.as_ref());
+            Choice::Wish(match chosen.find(|choice| Some(choice.option) == number) {
+                Some(choice) => Wish::Choose { option: choice.option },
+                None => Wish::Answer { text: text.to_owned() },
+            })
         }
-    }
+    })
 }
 
 fn prompt(text: &str) -> anyhow::Result<Option<String>> {
