@@ -6,10 +6,12 @@
 mod help;
 mod reference;
 mod table;
+mod talk;
 mod tidy;
 
 pub use help::{HelpLine, Suggestion, help, suggest};
 pub use reference::TicketRef;
+pub use talk::parse_line;
 
 use crate::ticket::{Mode, Priority, TicketState};
 
