@@ -115,6 +115,17 @@ pub fn unified(old: &str, new: &str, name: &str) -> Diff {
     }
 }
 
+/// What changes from one draft to another, which are no files: without names, and whether the last line ends says nothing.
+pub fn of_drafts(old: &str, new: &str) -> String {
+    let ended = |text: &str| match text.trim_end() {
+        "" => String::new(),
+        text => format!("{text}\n"),
+    };
+    let (old, new) = (lines::unix(&ended(old)), lines::unix(&ended(new)));
+    let diff = TextDiff::from_lines(old.as_str(), new.as_str());
+    diff.unified_diff().context_radius(CONTEXT).to_string()
+}
+
 /// What becomes of an approved edit when the article may have changed between card and click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reapplied {

@@ -135,3 +135,13 @@ proptest! {
         prop_assert_eq!(apply(&edited, &new, "OLD"), Ok(body));
     }
 }
+
+#[test]
+fn drafts_are_compared_by_their_lines_alone() {
+    assert_eq!(of_drafts("Hello,\nOn Monday.", "Hello,\r\nOn Monday.\n"), "");
+    assert_eq!(
+        of_drafts("On Monday.", "On Tuesday."),
+        "@@ -1 +1 @@\n-On Monday.\n+On Tuesday.\n"
+    );
+    assert_eq!(of_drafts("", "Hello."), "@@ -0,0 +1 @@\n+Hello.\n");
+}
