@@ -1,6 +1,7 @@
 //! The command line. Each command is a short function over the same parts that the service uses.
 
 mod ask;
+mod chat;
 mod demo;
 mod doctor;
 mod eval;
@@ -10,6 +11,7 @@ mod operate;
 mod serve;
 mod start;
 mod table;
+mod told;
 mod triage;
 
 use std::path::PathBuf;
@@ -39,6 +41,8 @@ enum Command {
     Serve(serve::Serve),
     /// Work on a ticket now and follow it: deskhand triage T-1001
     Triage(triage::Triage),
+    /// Talk with the bot about tickets: deskhand chat [T-1001]
+    Chat(chat::Chat),
     /// Any command of /triage: deskhand do "list high"
     #[command(name = "do")]
     Do { words: Vec<String> },
@@ -95,6 +99,7 @@ pub async fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(&context, &demo).await,
         Command::Serve(serve) => serve::run(&context, &serve).await,
         Command::Triage(triage) => triage::run(&context, &triage).await,
+        Command::Chat(chat) => chat::run(&context, &chat).await,
         Command::Do { words } => operate::command(&context, &words.join(" ")).await,
         Command::List { filter } => operate::list(&context, &filter.join(" ")).await,
         Command::Show { ticket } => operate::show(&context, &ticket).await,

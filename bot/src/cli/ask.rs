@@ -44,6 +44,34 @@ pub(super) async fn decide(app: &App, id: ApprovalId, wish: Wish, digest: Option
     }
 }
 
+/// Where lines that a person types come from.
+pub(super) trait Lines {
+    /// `None` at the end, and when the person wants out of what is asked.
+    fn line(&mut self, prompt: &str) -> anyhow::Result<Option<String>>;
+}
+
+/// Standard input as it is.
+pub(super) struct Plain;
+
+impl Lines for Plain {
+    fn line(&mut self, prompt: &str) -> anyhow::Result<Option<String>> {
+        print!("{prompt}");
+        std::io::stdout().flush()?;
+        let mut line = String::new();
+        Ok((std::io::stdin().lock().read_line(&mut line)? > 0).then_some(line))
+    }
+}
+
+/// What came of asking about one approval.
+pub(super) enum Asked {
+    /// With the answer's sentence told.
+    Decided,
+    /// It was decided, expired or withdrawn elsewhere, or is not this person's to decide; that was told.
+    NotDecided,
+    Skipped,
+    Quit,
+}
+
 /// What a person wants to do next.
 enum Choice {
     Wish(Wish),
@@ -62,45 +90,83 @@ pub(super) async fn all(app: &App) -> anyhow::Result<usize> {
             continue;
         };
         println!("\n{}", draw(&card, &format!("{} of {total}", n + 1), false));
-        loop {
-            match choose(&card)? {
-                Choice::View => println!("{}", draw(&card, "", true)),
-                Choice::Skip => break,
-                Choice::Quit => return Ok(decided),
-                Choice::Wish(wish) => {
-                    let answer = decide(app, row.id, wish, Some(row.digest.clone())).await?;
-                    println!("{}", styled(&answer.sentence(row.id), "1"));
-                    if matches!(answer, Answer::Decided(_)) {
-                        decided += 1;
-                    }
-                    break;
-                }
-            }
+        match one(app, row, &card, &mut Plain).await? {
+            Asked::Decided => decided += 1,
+            Asked::NotDecided | Asked::Skipped => {}
+            Asked::Quit => return Ok(decided),
         }
     }
     Ok(decided)
 }
 
-fn choose(card: &Card) -> anyhow::Result<Choice> {
-    if card.buttons.iter().any(|button| button.kind == ButtonKind::Answer) {
-        return answer(card);
+/// Asks about one approval, whose card is on the screen, until that is settled one way or the other.
+pub(super) async fn one(app: &App, row: &approvals::Row, card: &Card, lines: &mut dyn Lines) -> anyhow::Result<Asked> {
+    let own = row.instructed_by == local_actor().key();
+    if own {
+        println!(
+            "{} came from your own instruction, so somebody else must approve it.",
+            row.id
+        );
     }
     loop {
-        let line = prompt("[a]pprove [e]dit [r]eject [v]iew [s]kip [q]uit > ")?;
+        match choose(card, own, lines)? {
+            Choice::View => println!("{}", draw(card, "", true)),
+            Choice::Skip => return Ok(Asked::Skipped),
+            Choice::Quit => return Ok(Asked::Quit),
+            Choice::Wish(wish) => {
+                let answer = decide(app, row.id, wish, Some(row.digest.clone())).await?;
+                println!("{}", styled(&answer.sentence(row.id), "1"));
+                return Ok(match answer {
+                    Answer::Decided(_) => Asked::Decided,
+                    Answer::AlreadyDecided(_)
+                    | Answer::Expired
+                    | Answer::Withdrawn { .. }
+                    | Answer::NotAllowed { .. }
+                    | Answer::Stale
+                    | Answer::Checking
+                    | Answer::Unknown => Asked::NotDecided,
+                });
+            }
+        }
+    }
+}
+
+/// What may be typed about a card: the buttons that core chose, and the terminal's own two. What came of a person's own
+/// instruction they may only reject.
+fn choose(card: &Card, own: bool, lines: &mut dyn Lines) -> anyhow::Result<Choice> {
+    if card.buttons.iter().any(|button| button.kind == ButtonKind::Answer) {
+        return answer(card, lines);
+    }
+    let offered = |kind| {
+        let allowed = !own || matches!(kind, ButtonKind::Reject | ButtonKind::View);
+        allowed && card.buttons.iter().any(|button| button.kind == kind)
+    };
+    let words = [
+        (ButtonKind::Approve, "[a]pprove"),
+        (ButtonKind::Edit, "[e]dit"),
+        (ButtonKind::Reject, "[r]eject"),
+        (ButtonKind::View, "[v]iew"),
+    ];
+    let words = words.iter().filter(|(kind, _)| offered(*kind)).map(|(_, word)| *word);
+    let words: Vec<&str> = words.chain(["[s]kip", "[q]uit"]).collect();
+    let prompt = format!("{} > ", words.join(" "));
+    loop {
+        let line = lines.line(&prompt)?;
         let Some(line) = line else { return Ok(Choice::Quit) };
         match line.trim().to_lowercase().as_str() {
-            "a" | "approve" => return Ok(Choice::Wish(Wish::Approve)),
-            "e" | "edit" => match edit(card)? {
+            "a" | "approve" if offered(ButtonKind::Approve) => return Ok(Choice::Wish(Wish::Approve)),
+            "e" | "edit" if offered(ButtonKind::Edit) => match edit(card, lines)? {
                 Some(text) => return Ok(Choice::Wish(Wish::Edit { text })),
                 None => println!("Nothing was changed."),
             },
-            "r" | "reject" => {
-                let reason = prompt("Why? (it reaches the model; may be empty) > ")?.unwrap_or_default();
-                return Ok(Choice::Wish(Wish::Reject {
-                    reason: reason.trim().to_owned(),
-                }));
+            "r" | "reject" if offered(ButtonKind::Reject) => {
+                // Whoever leaves this question has rejected nothing.
+                if let Some(reason) = lines.line("Why? (it reaches the model; may be empty) > ")? {
+                    let reason = reason.trim().to_owned();
+                    return Ok(Choice::Wish(Wish::Reject { reason }));
+                }
             }
-            "v" | "view" => return Ok(Choice::View),
+            "v" | "view" if offered(ButtonKind::View) => return Ok(Choice::View),
             "s" | "skip" | "" => return Ok(Choice::Skip),
             "q" | "quit" => return Ok(Choice::Quit),
             _ => println!("Type one of the letters in brackets."),
@@ -109,13 +175,13 @@ fn choose(card: &Card) -> anyhow::Result<Choice> {
 }
 
 /// A question: one of its options by number, or any other answer in words.
-fn answer(card: &Card) -> anyhow::Result<Choice> {
+fn answer(card: &Card, lines: &mut dyn Lines) -> anyhow::Result<Choice> {
     for button in &card.buttons {
         if let Some(choice) = &button.choice {
             println!("  {}. {}", choice.option + 1, clean(&choice.text));
         }
     }
-    let line = prompt("Your answer, or a number above ([v]iew [s]kip [q]uit) > ")?;
+    let line = lines.line("Your answer, or a number above ([v]iew [s]kip [q]uit) > ")?;
     let Some(line) = line else { return Ok(Choice::Quit) };
     Ok(match line.trim() {
         "v" | "view" => Choice::View,
@@ -132,15 +198,8 @@ fn answer(card: &Card) -> anyhow::Result<Choice> {
     })
 }
 
-fn prompt(text: &str) -> anyhow::Result<Option<String>> {
-    print!("{text}");
-    std::io::stdout().flush()?;
-    let mut line = String::new();
-    Ok((std::io::stdin().lock().read_line(&mut line)? > 0).then_some(line))
-}
-
 /// The draft in the person's editor; without one, typed anew and ended by a single dot.
-fn edit(card: &Card) -> anyhow::Result<Option<String>> {
+pub(super) fn edit(card: &Card, lines: &mut dyn Lines) -> anyhow::Result<Option<String>> {
     let draft = match &card.body {
         Body::Draft(text) => text.clone(),
         Body::Facts(facts) => facts.last().map(|(_, value)| value.clone()).unwrap_or_default(),
@@ -155,11 +214,12 @@ fn edit(card: &Card) -> anyhow::Result<Option<String>> {
     let text = if editor.trim().is_empty() {
         println!("Type the new text; a line with a single dot ends it (set EDITOR to edit the draft itself):");
         let mut text = String::new();
-        while let Some(line) = prompt("")? {
+        while let Some(line) = lines.line("")? {
             if line.trim() == "." {
                 break;
             }
-            text.push_str(&line);
+            text.push_str(line.trim_end_matches('\n'));
+            text.push('\n');
         }
         text
     } else {
@@ -239,6 +299,11 @@ pub(super) fn draw(card: &Card, place: &str, whole: bool) -> String {
             .map(|mark| styled(&format!("⚠ {}", clean(&mark.text)), "33")),
     );
     lines.join("\n")
+}
+
+/// The same for a text of several lines.
+pub(super) fn clean_lines(text: &str) -> String {
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// No control characters from anybody's text reach the terminal.

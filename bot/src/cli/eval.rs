@@ -49,7 +49,7 @@ pub(super) async fn run(context: &Context, eval: &Eval) -> anyhow::Result<ExitCo
     if let Some(name) = &eval.model {
         config.model = name.parse().map_err(|why| anyhow::anyhow!("--model {why}"))?;
     }
-    logs(&config, false);
+    logs(&config, "warn");
     let mut labelled = file::read(&eval.file, Half::Test)?;
     let mut past = std::mem::take(&mut labelled.past);
     if let Some(history) = &eval.history {

@@ -73,7 +73,7 @@ impl Context {
     }
 
     pub(super) async fn start_with(&self, config: Config) -> anyhow::Result<Started> {
-        logs(&config, self.service);
+        logs(&config, if self.service { "warn,deskhand=info" } else { "warn" });
         anyhow::ensure!(
             config.skills == Path::new("skills") || config.skills.is_dir(),
             "DESKHAND_SKILLS is {}, which is no folder",
@@ -121,12 +121,12 @@ async fn database(config: &Config) -> anyhow::Result<(PgConnectOptions, Option<E
     Ok((server.connect_options(), Some(server)))
 }
 
-/// Logs go to standard error, so that standard output stays for what was asked.
-pub(super) fn logs(config: &Config, service: bool) {
+/// Logs go to standard error, so that standard output stays for what was asked. Set up once: the first filter holds,
+/// where `DESKHAND_LOG` does not say another.
+pub(super) fn logs(config: &Config, filter: &str) {
     static ONCE: OnceLock<()> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let filter = EnvFilter::try_from_env("DESKHAND_LOG")
-            .unwrap_or_else(|_| EnvFilter::new(if service { "warn,deskhand=info" } else { "warn" }));
+        let filter = EnvFilter::try_from_env("DESKHAND_LOG").unwrap_or_else(|_| EnvFilter::new(filter));
         let logs = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr);

@@ -1,7 +1,5 @@
 //! `deskhand triage T-1001`: works on a ticket, or looks on while a service does, and tells what happens as it happens.
 
-mod told;
-
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,12 +13,12 @@ use deskhand_core::id::{RunId, TicketId};
 use super::ask::local_actor;
 use super::operate::with;
 use super::start::Context;
+use super::told::{Manner, Teller};
 use crate::app::App;
 use crate::commands;
 use crate::follow::Reader;
 use crate::worker::perform::resolve;
 use crate::worker::{dispatcher, runner, sweeper};
-use told::Teller;
 
 /// How long a run that is worked on elsewhere is looked on at.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -62,7 +60,7 @@ pub(super) async fn run(context: &Context, triage: &Triage) -> anyhow::Result<Ex
         }
         // What a run did before is not told again.
         let from = before.map(|run| (run.id, seen));
-        let mut teller = Teller::new(id, context.json);
+        let mut teller = Teller::new(id, if context.json { Manner::Json } else { Manner::Lines });
         let rests = follow(app, id, from, &mut teller).await?;
         teller.rests();
         if context.json {

@@ -1,5 +1,6 @@
 //! A run's events as lines: for people with a spinner below them where there is a terminal, for programs as JSON.
 
+use std::io::Write;
 use std::time::Duration;
 
 use deskhand_core::follow::{Event, Standing, StepTold, Told};
@@ -10,57 +11,62 @@ use deskhand_core::transcript::Transcript;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 
-use crate::cli::table::{clip, styled};
+use super::table::{clip, styled};
 use crate::follow::Reader;
 
 /// Cells of a line.
 const WIDE: usize = 110;
 
+/// How a run is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// For programs: an event a line.
+    Json,
+    /// Whole lines, a reply's words among them.
+    Lines,
+    /// A conversation: a reply's words as they come.
+    Talk,
+}
+
 pub(super) struct Teller {
     ticket: TicketId,
-    json: bool,
+    manner: Manner,
     /// Draws nothing where standard error is no terminal.
     bar: ProgressBar,
     /// The last line of a reply, as far as it is written.
     line: String,
+    /// In a conversation, that line is on the screen already.
+    open: bool,
     standing: Option<Standing>,
 }
 
 impl Teller {
-    pub(super) fn new(ticket: TicketId, json: bool) -> Self {
-        let bar = if json {
-            ProgressBar::hidden()
-        } else {
-            ProgressBar::new_spinner()
-        };
-        if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}") {
-            bar.set_style(style);
-        }
-        bar.enable_steady_tick(Duration::from_millis(120));
-        bar.set_message("at work");
+    pub(super) fn new(ticket: TicketId, manner: Manner) -> Self {
         Self {
             ticket,
-            json,
-            bar,
+            manner,
+            bar: spinner(manner),
             line: String::new(),
+            open: false,
             standing: None,
         }
     }
 
     pub(super) fn tell_all(&mut self, told: &[Told], reader: &Reader) {
         for one in told {
-            if self.json {
-                println!("{}", json_line(one));
-            } else {
-                reader.with_log(|log| self.tell(&one.event, log.transcript()));
+            match self.manner {
+                Manner::Json => println!("{}", json_line(one)),
+                Manner::Lines | Manner::Talk => reader.with_log(|log| self.tell(&one.event, log.transcript())),
             }
         }
     }
 
     fn tell(&mut self, event: &Event, transcript: &Transcript) {
         match event {
+            Event::Text(text) if self.manner == Manner::Talk => self.say_at_once(text),
             Event::Text(text) => self.words(text),
             Event::Reset => {
+                self.close();
                 self.line.clear();
                 self.print("↺", "33", "the reply was broken off and begins anew");
             }
@@ -84,7 +90,31 @@ impl Teller {
         self.bar.set_message(plain(&self.line));
     }
 
+    /// The words stand where they will stay, and the spinner is away until their line is closed.
+    fn say_at_once(&mut self, text: &str) {
+        let text = if self.open { text } else { text.trim_start() };
+        if text.is_empty() {
+            return;
+        }
+        if !self.open {
+            self.bar.finish_and_clear();
+            self.open = true;
+        }
+        let lines: Vec<String> = text.split('\n').map(plain).collect();
+        print!("{}", lines.join("\n"));
+        flush();
+    }
+
+    /// Ends what was said at once.
+    fn close(&mut self) {
+        if std::mem::take(&mut self.open) {
+            println!();
+            self.bar = spinner(self.manner);
+        }
+    }
+
     fn step(&mut self, told: &StepTold, transcript: &Transcript) {
+        self.close();
         let line = std::mem::take(&mut self.line);
         self.say(&line);
         self.bar.set_message("at work");
@@ -134,13 +164,43 @@ impl Teller {
         self.bar.suspend(|| println!("{} {line}", styled(mark, colour)));
     }
 
-    /// The last word: what the run waits for, or how it ended.
-    pub(super) fn rests(&self) {
-        self.bar.finish_and_clear();
-        if let Some(standing) = self.standing.filter(|_| !self.json) {
-            println!("{} {}", styled("■", "36"), rest(standing));
-        }
+    /// A line of ours between those of the run.
+    pub(super) fn remark(&mut self, line: &str) {
+        self.close();
+        self.print("·", "33", line);
     }
+
+    /// The last word: what the run waits for, or how it ended.
+    pub(super) fn rests(&mut self) {
+        self.close();
+        self.bar.finish_and_clear();
+        let Some(standing) = self.standing else { return };
+        let sentence = match self.manner {
+            Manner::Json => return,
+            Manner::Lines => rest(standing),
+            Manner::Talk => talked(standing),
+        };
+        println!("{} {sentence}", styled("■", "36"));
+    }
+}
+
+/// Draws nothing where standard error is no terminal.
+fn spinner(manner: Manner) -> ProgressBar {
+    let bar = match manner {
+        Manner::Json => return ProgressBar::hidden(),
+        Manner::Lines | Manner::Talk => ProgressBar::new_spinner(),
+    };
+    if let Ok(style) = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar.set_message("at work");
+    bar
+}
+
+/// What is said at once is seen at once. A reader that is gone shows with the next line.
+fn flush() {
+    let _ = std::io::stdout().flush();
 }
 
 /// `{"event", "id", "told"}`.
@@ -169,6 +229,17 @@ fn what(name: &str, args: &Value, line: &str) -> String {
             format!("{category} · {level}")
         }
         Some(_) | None => line.to_owned(),
+    }
+}
+
+/// In a conversation what waits is shown next.
+fn talked(standing: Standing) -> String {
+    match (standing.state, standing.ending) {
+        (RunState::Waiting, None) if standing.paused => {
+            "Paused. Say what to do, or /resume lets it go on; /stop ends it.".to_owned()
+        }
+        (RunState::Waiting, None) => "Waits for a person.".to_owned(),
+        _ => rest(standing),
     }
 }
 
