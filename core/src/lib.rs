@@ -30,6 +30,7 @@ pub mod offline;
 pub mod policy;
 pub mod port;
 pub mod prompt;
+pub mod replay;
 pub mod retry;
 pub mod roster;
 pub mod run;

@@ -46,6 +46,11 @@ impl Transcript {
         }
     }
 
+    /// The transcript of the run that this one continues.
+    pub fn earlier(&self) -> Option<&Self> {
+        self.earlier.as_deref()
+    }
+
     pub fn push(&mut self, step: Step) {
         self.tokens.push(estimate::step(&step.kind));
         self.steps.push(step);
