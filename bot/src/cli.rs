@@ -8,6 +8,7 @@ mod eval;
 mod kb;
 mod mail;
 mod operate;
+mod replay;
 mod serve;
 mod start;
 mod table;
@@ -65,6 +66,8 @@ enum Command {
     },
     /// Answer a question of the bot: deskhand answer A-1 "Yes, within 30 days"
     Answer { approval: String, words: Vec<String> },
+    /// Work recorded tickets again in memory, with another model or other playbooks: deskhand replay T-1001 [--model NAME]
+    Replay(replay::Replay),
     /// Measure a model on labelled tickets: deskhand eval FILE [--history FILE]
     Eval(eval::Eval),
     /// The knowledge base: import, export, search, eval, history, restore.
@@ -108,6 +111,7 @@ pub async fn main() -> ExitCode {
         Command::Approve { approval } => operate::approve(&context, &approval).await,
         Command::Reject { approval, reason } => operate::reject(&context, &approval, &reason).await,
         Command::Answer { approval, words } => operate::answer(&context, &approval, &words.join(" ")).await,
+        Command::Replay(replay) => replay::run(&context, &replay).await,
         Command::Eval(eval) => eval::run(&context, &eval).await,
         Command::Kb(kb) => kb::run(&context, &kb).await,
         Command::Mail(mail) => mail::run(&context, &mail),

@@ -105,6 +105,14 @@ pub async fn newest_version(db: impl PgExecutor<'_>) -> sqlx::Result<Option<i64>
         .await
 }
 
+/// The artifacts that are kept, with when each was made, oldest first.
+pub async fn kept(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(i64, DateTime<Utc>)>> {
+    let rows = sqlx::query!("SELECT version, built_at FROM artifact WHERE kind = 'classifier' ORDER BY version")
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().map(|row| (row.version, row.built_at)).collect())
+}
+
 /// The bytes of an artifact; `None` when a newer one has replaced it meanwhile.
 pub async fn bytes(db: impl PgExecutor<'_>, version: i64) -> sqlx::Result<Option<Vec<u8>>> {
     sqlx::query_scalar!("SELECT bytes FROM artifact WHERE version = $1", version)
