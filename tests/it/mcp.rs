@@ -193,6 +193,23 @@ async fn a_server_that_dies_in_a_call_is_started_again_and_offers_its_tools_mean
 }
 
 #[tokio::test]
+async fn a_server_is_told_of_a_call_that_nobody_waits_for_any_more() {
+    let given_up = shop("args = [\"minds\"]\n").await;
+    tokio::select! {
+        answer = call(&given_up, "shop__hang", json!({})) => panic!("it answered {answer:?}"),
+        () = given_up.until("shop", |shop| shop.tools == 10) => {}
+    }
+    let late = shop("args = [\"minds\"]\ntimeout = \"2s\"\n").await;
+    let hung = call(&late, "shop__hang", json!({})).await;
+    assert_eq!(hung, unknown("its server gave no answer within 2 s"));
+    for (shop, why) in [(given_up, "the run was stopped or paused"), (late, "request timeout")] {
+        shop.until("shop", |shop| shop.state == ServerState::Down).await;
+        let stands = stand(&shop).join("");
+        assert!(stands.contains("was given up") && stands.contains(why), "{stands}");
+    }
+}
+
+#[tokio::test]
 async fn tools_that_a_server_adds_are_offered() {
     let shop = shop("").await;
     call(&shop, "shop__grow", json!({})).await.expect("it grows");

@@ -1,7 +1,8 @@
 //! A tool server of the scenarios' own, with the bad habits that a real one seldom shows on demand. It speaks the Model
 //! Context Protocol on its standard input and output, without any library, so that nothing makes it well-behaved.
 //!
-//! `tool-server` works; `tool-server babbles` never speaks the protocol; `tool-server ends` complains and ends.
+//! `tool-server` works; `tool-server babbles` never speaks the protocol; `tool-server ends` complains and ends;
+//! `tool-server minds` lists one tool more once it hangs in a call, and ends when it hears that nobody waits for it.
 
 use std::io::{BufRead, Write};
 
@@ -15,7 +16,8 @@ fn main() {
             eprintln!("cannot sign in with {token}");
             std::process::exit(3);
         }
-        Some(_) | None => serve(),
+        Some("minds") => serve(true),
+        Some(_) | None => serve(false),
     }
 }
 
@@ -27,13 +29,22 @@ fn babble() {
     }
 }
 
-fn serve() {
+fn serve(minds: bool) {
     let mut grown = false;
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let Ok(heard) = serde_json::from_str::<Value>(&line) else {
             continue;
         };
         let params = &heard["params"];
+        if minds && heard["method"] == "notifications/cancelled" {
+            eprintln!("call {} was given up: {}", params["requestId"], params["reason"]);
+            std::process::exit(5);
+        }
+        if minds && params["name"] == "hang" {
+            grown = true;
+            say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }).to_string());
+            continue;
+        }
         let result = match heard["method"].as_str() {
             Some("initialize") => json!({
                 "protocolVersion": params["protocolVersion"],

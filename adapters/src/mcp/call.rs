@@ -4,12 +4,17 @@ use std::error::Error;
 
 use deskhand_core::port::ToolsError;
 use deskhand_core::step::Outcome;
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
-use rmcp::service::{PeerRequestOptions, ServiceError};
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest, RequestId,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::{Link, Reach, Server, http, keeper, said};
 
+/// Whoever drops it before it is done gives the call up: its server is told so.
 pub(super) async fn call(server: &Server, link: &Link, own_name: String, args: &Value) -> Result<Outcome, ToolsError> {
     let Value::Object(args) = args else {
         return Err(ToolsError::NotCalled {
@@ -29,7 +34,14 @@ pub(super) async fn call(server: &Server, link: &Link, own_name: String, args: &
             });
         }
     };
-    match handle.await_response().await {
+    let mut waiting = Waiting {
+        peer: link.peer.clone(),
+        call: handle.id.clone(),
+        over: false,
+    };
+    let answer = handle.await_response().await;
+    waiting.over = true;
+    match answer {
         Ok(result) => {
             let result = serde_json::to_value(&result).unwrap_or_default();
             said::outcome(&result).ok_or_else(|| unknown("its server answered with something that is no result"))
@@ -49,6 +61,32 @@ pub(super) async fn call(server: &Server, link: &Link, own_name: String, args: &
         Err(ServiceError::TransportSend(error)) => Err(not_sent(server, link, error.error.as_ref())),
         Err(ServiceError::TransportClosed) => Err(unknown("its server ended in the middle of the call")),
         Err(error) => Err(unknown(&keeper::brief(&error.to_string()))),
+    }
+}
+
+/// A call that an answer is waited for. Its server may go on all the same: the protocol lets it
+/// (<https://modelcontextprotocol.io/specification/2025-06-18/basic/utilities/cancellation>).
+struct Waiting {
+    peer: Peer<RoleClient>,
+    call: RequestId,
+    over: bool,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Without a runtime the process ends, and the connection with it.
+        let (false, Ok(runtime)) = (self.over, Handle::try_current()) else {
+            return;
+        };
+        let why = "the run was stopped or paused";
+        let params = CancelledNotificationParam::new(Some(self.call.clone()), Some(why.into()));
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let told = peer.send_notification(CancelledNotification::new(params).into()).await;
+            if let Err(error) = told {
+                tracing::debug!(%error, "a tool server could not be told that nobody waits any more");
+            }
+        });
     }
 }
 

@@ -254,7 +254,11 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
                 commit::append(app, lease, &mut transcript, steps).await?
             }
             Next::Look(looks) => {
-                let steps = perform::looks(app, &facts, &looks).await;
+                // A look that nobody waits for any more is given up, and made anew when the run goes on.
+                let steps = tokio::select! {
+                    steps = perform::looks(app, &facts, &looks) => steps,
+                    word = reins.pulled() => return heed(app, lease, &transcript, word, None).await,
+                };
                 let steps = perform::shortened(app, lease, steps).await?;
                 commit::append(app, lease, &mut transcript, steps).await?
             }
@@ -268,7 +272,10 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
                 Done::Yes => return Ok(Left::Waiting),
                 other => other,
             },
-            Next::Start(starting) => start(app, lease, &mut transcript, &facts, &starting).await?,
+            Next::Start(starting) => match start(app, lease, &mut reins, &mut transcript, &facts, &starting).await? {
+                Ok(done) => done,
+                Err(word) => return heed(app, lease, &transcript, word, None).await,
+            },
             Next::Send(sending) => commit::send(app, lease, &mut transcript, &facts, sending).await?,
             Next::Finish(finish) if lease.helper => {
                 let text = report(&transcript, finish.ending);
@@ -331,25 +338,30 @@ async fn heed(
 }
 
 /// A call of a tool outside. Its started step stands before anything is called, so that whoever takes the run up after a
-/// crash knows of it; its outcome is written even where an instruction came in between.
+/// crash knows of it; its outcome is written even where an instruction came in between. The inner error is a person's
+/// word: the call is given up at its server, and stands as one that was started and has no outcome.
 async fn start(
     app: &App,
     lease: &Lease,
+    reins: &mut Reins,
     transcript: &mut Transcript,
     facts: &Facts,
     starting: &Starting,
-) -> anyhow::Result<Done> {
+) -> anyhow::Result<Result<Done, Word>> {
     let begun = commit::start(app, lease, transcript, facts, starting).await?;
     if begun != Done::Yes {
-        return Ok(begun);
+        return Ok(Ok(begun));
     }
-    let outcome = perform::outside(app, &starting.used).await;
+    let outcome = tokio::select! {
+        outcome = perform::outside(app, &starting.used) => outcome,
+        word = reins.pulled() => return Ok(Err(word)),
+    };
     let call = starting.call;
     let steps = perform::shortened(app, lease, vec![StepKind::Outcome { call, outcome }]).await?;
     loop {
         match commit::append(app, lease, transcript, steps.clone()).await? {
             Done::Moved => *transcript = runs::transcript(&app.pool, lease.run).await?,
-            done => return Ok(done),
+            done => return Ok(Ok(done)),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Pause, resume and stop, also in the middle of a reply.
 
+use deskhand::worker::runner;
+use deskhand_core::tool::outside::Rule;
 use deskhand_tests::fake::by;
 use deskhand_tests::scenario;
+use serde_json::json;
 
 use super::{is_writing, told, types};
 use crate::lines::{a_reply_waits, ada_asks, drafts, sam_approves, states};
@@ -90,6 +93,31 @@ async fn stop_in_the_middle_of_a_reply_ends_the_run_and_keeps_what_was_written()
             .expect("it was kept");
         assert_eq!(partial, "Dear Ada, ");
         bot.slack.has_no_cards();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn pause_in_the_middle_of_a_call_outside_gives_it_up_and_the_model_is_told() {
+    scenario(async |bot| {
+        bot.server.offers("shop__refund", Rule::Allow, false);
+        bot.model.calls("shop__refund", json!({ "amount": 5 }));
+        bot.server.hangs();
+        ada_asks(bot).await;
+        let app = bot.app.clone();
+        let work = tokio::spawn(async move { runner::tick(&app).await });
+        bot.server.was_called(1).await;
+        types(bot, "/triage pause T-1001").await;
+        work.await.expect("it ends").expect("the runner lets go");
+        assert_eq!(bot.server.given_up(), 1, "its server is told that nobody waits");
+        assert_eq!(states(bot).await, ["waiting"]);
+
+        bot.server.answers_again();
+        bot.model.says("A person must look whether it was paid.");
+        types(bot, "/triage resume T-1001").await;
+        bot.settle().await;
+        assert_eq!(bot.server.calls().len(), 1, "it is not made again");
+        assert!(told(bot).contains("Interrupted, result unknown"), "{}", told(bot));
     })
     .await;
 }

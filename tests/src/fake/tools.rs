@@ -13,7 +13,19 @@ use tokio::sync::watch;
 struct Shop {
     offered: Vec<OutsideTool>,
     calls: Vec<String>,
+    given_up: usize,
     breaks: bool,
+}
+
+/// A call that was made and has no answer yet.
+struct Waiting<'a>(Option<&'a Server>);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(server) = self.0 {
+            server.shop().given_up += 1;
+        }
+    }
 }
 
 /// Cheap to clone; all clones are the same server.
@@ -77,6 +89,11 @@ impl Server {
         self.shop().calls.clone()
     }
 
+    /// How many calls nobody waited for to the end.
+    pub fn given_up(&self) -> usize {
+        self.shop().given_up
+    }
+
     fn shop(&self) -> MutexGuard<'_, Shop> {
         self.shop.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,8 +112,10 @@ impl Tools for Server {
             std::mem::take(&mut shop.breaks)
         };
         self.called.send_modify(|calls| *calls += 1);
+        let mut waiting = Waiting(Some(self));
         let mut held = self.held.subscribe();
         let _ = held.wait_for(|held| !held).await;
+        waiting.0 = None;
         if breaks {
             return Err(ToolsError::Unknown {
                 why: "the connection broke".into(),
