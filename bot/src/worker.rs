@@ -18,6 +18,7 @@ mod show;
 mod think;
 
 pub use chat_out::AnswerTo;
+pub(crate) use show::tried_again;
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New};
 use deskhand_core::approval::Surface;

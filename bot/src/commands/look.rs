@@ -63,6 +63,9 @@ pub(super) async fn show_ticket(app: &App, ticket: TicketId) -> anyhow::Result<S
     for waiting in waits(app, ticket).await? {
         let _ = write!(text, "\nWaits: {waiting}");
     }
+    if let Some(why) = crate::worker::tried_again(app, ticket).await? {
+        let _ = write!(text, "\nWaits: {why}");
+    }
     for comment in tickets::comments(&app.pool, ticket, 0)
         .await?
         .iter()
@@ -96,10 +99,12 @@ pub(super) async fn list_runs(app: &App, ticket: TicketId) -> anyhow::Result<Str
             .as_deref()
             .map(|ending| format!(", {ending}"))
             .unwrap_or_default();
-        let error = if run.error.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", run.error)
+        let error = match (run.error.as_str(), run.state.as_str()) {
+            ("", _) => String::new(),
+            (error, "queued") => format!(" (tried again later: {error})"),
+            (error, "failed" | "cancelled") => format!(" ({error})"),
+            // It was got over; the steps tell of it.
+            _ => String::new(),
         };
         let _ = write!(
             text,
@@ -214,10 +219,14 @@ pub(super) async fn status(app: &App) -> anyhow::Result<String> {
             counts.join(", ")
         }
     );
+    let substitute = app.models.in_order().get(1).map_or_else(
+        || "a person takes over".to_owned(),
+        |model| format!("{} takes over", model.name()),
+    );
     for (provider, until) in app.models.resting(app.clock.now()) {
         let _ = write!(
             text,
-            "\n{provider} does not answer and is left alone until {}.",
+            "\n{provider} does not answer and is left alone until {}; where that lasts, {substitute}.",
             until.format("%H:%M:%S UTC")
         );
     }
@@ -229,6 +238,14 @@ pub(super) async fn status(app: &App) -> anyhow::Result<String> {
             String::new()
         };
         let _ = write!(text, "\nToday: {} tokens{cost}.", today.tokens);
+    }
+    let limits = &app.config.limits;
+    let day = budget::Ceiling {
+        tokens: limits.day_tokens,
+        micros: limits.day_cost,
+    };
+    if day.is_reached(today) {
+        text.push_str(" The budget of the day is used up: no run asks a model before midnight (UTC).");
     }
     let _ = write!(text, "\nOffline model: {}.", crate::learning::told(app).await?);
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();

@@ -8,7 +8,7 @@ mod end;
 mod help;
 mod send;
 
-pub use end::{end_without_ticket, failed, finish, gave_up, hand_to_person};
+pub use end::{end_without_ticket, failed, finish, gave_up, hand_to_person, tried_again};
 pub use help::report;
 pub(super) use send::put_out;
 pub use send::{send, start};

@@ -1,10 +1,12 @@
 //! Reading what cards and headers are made from. They are drawn anew from the rows each time, never from memory.
 
 use deskhand_adapters::postgres::{approvals, articles, helpers, runs, tickets};
-use deskhand_core::card::{Card, Header};
+use deskhand_core::card::{Card, Header, Mark};
 use deskhand_core::effect::Effect;
-use deskhand_core::id::{ApprovalId, TicketId};
+use deskhand_core::id::{ApprovalId, CallKey, TicketId};
 use deskhand_core::show::{self, Shown, Waiting};
+use deskhand_core::step::StepKind;
+use deskhand_core::transcript::Transcript;
 
 use crate::app::App;
 
@@ -32,6 +34,8 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         .outcomes()
         .filter_map(|(_, outcome)| outcome.details["title"].as_str().map(str::to_owned))
         .collect();
+    let mut marks = row.marks.clone();
+    marks.extend(took_over(&transcript, row.call));
     let owner = owner(app, &row.tool);
     let shown = Shown {
         deployment: &app.config.deployment,
@@ -39,7 +43,7 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         effect: &row.effect,
         digest: &row.digest,
         why: &row.why,
-        marks: &row.marks,
+        marks: &marks,
         state: row.state,
         decision: row.decision.as_ref(),
         recorded: row.recorded,
@@ -53,6 +57,15 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         owner: &owner,
     };
     Ok(Some((show::card(&shown), row)))
+}
+
+/// That the call was made by a substitute, and why: whoever decides about a draft must know whose it is.
+fn took_over(transcript: &Transcript, call: CallKey) -> Option<Mark> {
+    let before = transcript.steps().iter().rfind(|step| step.seq < call.step)?;
+    match &before.kind {
+        StepKind::Stumbled { what } => Some(Mark { text: what.clone() }),
+        _ => None,
+    }
 }
 
 /// Who is asked, in words.
@@ -85,7 +98,7 @@ pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<H
         .collect();
     let mode = app.mode().await?;
     let (plan, paused) = runs::for_header(&app.pool, ticket).await?;
-    Ok(Some(show::header(
+    let mut header = show::header(
         &whole.ticket,
         whole.url.as_deref(),
         &whole.trouble,
@@ -93,5 +106,16 @@ pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<H
         paused,
         plan.as_ref(),
         mode,
-    )))
+    );
+    header.waits.extend(tried_again(app, ticket).await?);
+    Ok(Some(header))
+}
+
+/// Why the ticket's run is tried again later, where it is.
+pub(crate) async fn tried_again(app: &App, ticket: TicketId) -> sqlx::Result<Option<String>> {
+    let runs = runs::of_ticket(&app.pool, ticket).await?;
+    let waits = runs
+        .into_iter()
+        .find(|run| run.state == "queued" && !run.error.is_empty());
+    Ok(waits.map(|run| format!("the run is tried again later: {}", run.error)))
 }

@@ -151,6 +151,8 @@ enum Wait {
 }
 
 async fn later(app: &App, lease: &Lease, why: &str, wait: Wait) -> anyhow::Result<Asked> {
+    // A single hiccup is nobody's concern.
+    let again = matches!(wait, Wait::Failure(_)) && lease.failures == 1;
     let back = match wait {
         Wait::Rest(rest) => {
             let rest = rest + RetryPolicy::MODEL.base.mul_f64(super::runner::fraction());
@@ -166,7 +168,12 @@ async fn later(app: &App, lease: &Lease, why: &str, wait: Wait) -> anyhow::Resul
             commit::gave_up(app, lease, why).await;
             Left::PutBack
         }
-        Ok(false) => Left::PutBack,
+        Ok(false) => {
+            if again {
+                commit::tried_again(app, lease.ticket).await;
+            }
+            Left::PutBack
+        }
         Err(LeaseLost) => Left::LeaseLost,
     }))
 }

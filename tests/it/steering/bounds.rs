@@ -46,6 +46,11 @@ async fn the_budget_of_the_day_stops_every_run_until_midnight() {
         bot.settle().await;
         assert_eq!(bot.model.requests().len(), asked, "the day is over for every ticket");
         bot.slack.header(&other).says("The budget of the day is used up");
+        let said = types(bot, "/triage status").await;
+        assert!(
+            said.contains("The budget of the day is used up: no run asks a model"),
+            "{said}"
+        );
 
         bot.advance(minutes(24 * 60));
         bot.model.says("Done.");
@@ -72,7 +77,13 @@ async fn a_provider_that_is_down_is_left_alone_and_costs_no_run_its_attempts() {
         assert!(asked < 12, "five failures are enough: {asked}");
         let said = types(bot, "/triage status").await;
         assert!(
-            said.contains("script does not answer and is left alone until"),
+            said.contains("script does not answer and is left alone until")
+                && said.contains("where that lasts, offline takes over"),
+            "{said}"
+        );
+        let said = types(bot, "/triage runs T-1001").await;
+        assert!(
+            said.contains("queued") && said.contains("tried again later: script"),
             "{said}"
         );
 

@@ -94,6 +94,19 @@ pub async fn gave_up(app: &App, lease: &Lease, why: &str) {
     }
 }
 
+/// A run is tried again later, and not for the first time: its ticket's header says why, where there is a channel. A
+/// failure to say it is logged; the run's row says it as well.
+pub async fn tried_again(app: &App, ticket: TicketId) {
+    let said = async {
+        let mut tx = app.pool.begin().await?;
+        outbox::enqueue_and_refresh(&mut tx, ticket, &header(app, ticket)).await?;
+        tx.commit().await
+    };
+    if let Err(error) = said.await {
+        tracing::warn!(%ticket, %error, "a run that is tried again could not be shown on its ticket");
+    }
+}
+
 /// A run failed for good: the ticket says so. A failure to say it is logged; the run's row says it as well.
 pub async fn failed(app: &App, ticket: TicketId, why: &str) {
     let said = async {
