@@ -242,6 +242,30 @@ async fn a_reply_that_is_lost_with_its_runner_is_taken_back_for_two_readers() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_cut_off_is_taken_back_and_asked_for_again() {
+    scenario(async |bot| {
+        ada_asks(bot).await;
+        let work = is_writing(bot, "Hello, I am ").await;
+        let mut stream = follow(&bot.url, &run_of(bot).await, None).await;
+        let mut all = stream.hears("Hello, I am ").await;
+        bot.model.is_down(true);
+        bot.model.releases();
+        work.await.expect("it ends").expect("the runner works");
+
+        bot.model.is_down(false);
+        bot.model.says("Ada wants her money.");
+        bot.advance(Duration::from_secs(120));
+        bot.settle().await;
+        all.extend(stream.rest().await);
+        let reset = names(&all).iter().position(|name| *name == "reset").expect("a reset");
+        assert_eq!(texts(&all[reset..]), "Ada wants her money.");
+        let count = bot.counts("SELECT count(*) FROM step").await;
+        assert_eq!(seqs(&all), (1..=count).collect::<Vec<_>>(), "each step once");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_last_words_of_a_stopped_run_come_before_its_end() {
     scenario(async |bot| {
         ada_asks(bot).await;

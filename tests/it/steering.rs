@@ -1,8 +1,10 @@
 //! People steer a run, and what keeps it within bounds.
 
+mod astray;
 mod bounds;
 mod held;
 mod long;
+mod prefix;
 
 use deskhand_tests::Bot;
 use deskhand_tests::fake::by;

@@ -6,9 +6,9 @@ use serde_json::json;
 use super::*;
 use crate::fence;
 use crate::model::{Part, Turn};
-use crate::next::tests::scene::{Scene, Yielded, read};
+use crate::next::tests::scene::{Scene, Yielded, read, reply};
 use crate::step::StepKind;
-use crate::ticket::Author;
+use crate::ticket::{Action, Author};
 
 #[test]
 fn a_chinese_character_is_a_token_and_a_latin_one_a_quarter() {
@@ -116,6 +116,36 @@ fn a_chinese_transcript_is_measured_by_its_characters() {
     run.happens();
     assert!(run.transcript.compacted().is_some(), "200,000 characters do not fit");
     assert!(tokens(&told(&run)) < 60_000);
+}
+
+#[test]
+fn system_prompt_and_tools_are_the_same_bytes_whatever_happens() {
+    let mut run = Scene::new();
+    run.facts.prompt.system = "Rules of the house.".into();
+    run.uses(0).facts.limits.compact_above_tokens = 9_000;
+    let mut heads = Vec::new();
+    let mut asked = |run: &mut Scene| {
+        assert_eq!(run.works(), Yielded::AskedModel);
+        let request = run.request.clone().expect("it was asked");
+        heads.push(serde_json::to_vec(&(request.system, request.tools)).expect("JSON"));
+    };
+    asked(&mut run);
+    run.calls(&[("list_tickets", json!({}))]);
+    asked(&mut run);
+    run.calls(&[reply("On Monday.")]);
+    assert_eq!(run.works(), Yielded::Waits);
+    run.rejects(1, "too short");
+    asked(&mut run);
+    run.says("Hm.").instructed("be kind");
+    asked(&mut run);
+    run.says("Hm.").triaged(Action::Human);
+    run.customer_writes(&"my kettle is still broken ".repeat(2_000));
+    asked(&mut run);
+    run.says("Hm.");
+    run.customer_writes(&"and the lid too ".repeat(2_000));
+    asked(&mut run);
+    assert!(run.transcript.compacted().is_some(), "older turns were summarised");
+    assert!(heads.iter().all(|head| *head == heads[0]));
 }
 
 #[test]
