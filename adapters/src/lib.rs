@@ -1,5 +1,6 @@
 //! One module per outside system; the modules do not know each other and decide nothing.
 
+pub mod discord;
 pub mod email;
 pub mod llm;
 pub mod mcp;

@@ -8,6 +8,7 @@
 //! machine's clock itself, and subtracts timestamps unchecked, so that an absurd one overflows.
 
 mod basic;
+mod discord;
 mod mac;
 #[cfg(test)]
 mod mail_tests;
@@ -18,6 +19,7 @@ mod sns;
 mod zendesk;
 
 pub use basic::basic;
+pub use discord::discord;
 pub use mailgun::mailgun;
 pub use sendgrid::sendgrid;
 pub use slack::slack;
