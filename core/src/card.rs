@@ -48,6 +48,17 @@ pub enum Body {
     Facts(Vec<(String, String)>),
 }
 
+impl Body {
+    /// What a supervisor may change of it; empty where that does not stand on the card.
+    pub fn editable(&self) -> &str {
+        match self {
+            Self::Draft(text) => text,
+            Self::Diff(_) => "",
+            Self::Facts(facts) => facts.last().map_or("", |(_, value)| value),
+        }
+    }
+}
+
 /// A risk that an inspector saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
