@@ -20,7 +20,7 @@ impl DiscordChat {
     /// The same, with a file.
     pub async fn respond_with_file(&self, answer: &str, text: &str, name: &str, file: &str) -> Result<(), PortError> {
         let mut body = draw::line(text).full;
-        body["attachments"] = json!([{ "id": 0, "filename": name }]);
+        body["attachments"] = json!([{ "id": "0", "filename": name }]);
         let ask = original(answer).json(body).file(name, file);
         self.api.call(ask).await.map(drop).map_err(harmless)
     }

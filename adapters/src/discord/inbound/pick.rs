@@ -25,7 +25,7 @@ pub(super) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
 }
 
 pub(super) fn origin(payload: &Value) -> Option<Origin> {
-    let id = text(payload, "/id")?;
+    let id = text(payload, "/id").filter(|id| digits(id))?;
     Some(Origin {
         by: person(payload)?,
         delivery: format!("interaction:{id}"),
