@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU32};
 
 use anyhow::Context;
 use deskhand_adapters::email::out::Post;
+use deskhand_adapters::discord::DiscordChat;
 use deskhand_adapters::postgres::inbox::Intake;
 use deskhand_adapters::slack::SlackChat;
 use deskhand_adapters::zendesk::OurAuthor;
@@ -42,6 +43,7 @@ pub struct Inner {
     /// Who looks on at runs.
     pub followers: Followers,
     pub slack: Option<Arc<SlackChat>>,
+    pub discord: Option<Arc<DiscordChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
     /// By whom replies go out where a ticket came by mail.
     pub post: Option<Arc<dyn Post>>,
@@ -152,6 +154,7 @@ pub struct Outside {
     /// Makes the model that an admin chooses by name.
     pub make_model: Make,
     pub slack: Option<Arc<SlackChat>>,
+    pub discord: Option<Arc<DiscordChat>>,
     pub desks: BTreeMap<Source, Arc<dyn Desk>>,
     pub post: Option<Arc<dyn Post>>,
     pub tools: Option<Arc<dyn Tools>>,
@@ -165,6 +168,7 @@ impl Outside {
             substitutes: Vec::new(),
             make_model: Arc::new(|name| Err(anyhow::anyhow!("There is no model {name} here."))),
             slack: None,
+            discord: None,
             desks: BTreeMap::new(),
             post: None,
             tools: None,
@@ -194,6 +198,7 @@ impl App {
             live: Live::default(),
             followers: Followers::default(),
             slack: outside.slack,
+            discord: outside.discord,
             desks: outside.desks,
             post: outside.post,
             certificates: Certificates::default(),
@@ -245,24 +250,24 @@ impl App {
     pub fn chat(&self, name: &str) -> Option<Arc<dyn Chat>> {
         match name {
             "slack" => self.slack.clone().map(|slack| slack as Arc<dyn Chat>),
+            "discord" => self.discord.clone().map(|discord| discord as Arc<dyn Chat>),
             _ => None,
         }
     }
 
-    /// Where the cards of a tool are shown: `slack:C024BE91L`.
-    pub fn card_lane(&self, tool: &str) -> Option<String> {
-        self.slack.as_ref()?;
-        self.config
-            .route(tool)
-            .channel
-            .map(|channel| format!("slack:{channel}"))
+    /// Where the cards of a tool are shown: `slack:C024BE91L`, in every chat that is connected.
+    pub fn card_lanes(&self, tool: &str) -> Vec<String> {
+        self.connected(self.config.card_lanes(tool))
     }
 
-    /// Where tickets have their header, and lines for the team go.
-    pub fn home_lane(&self) -> Option<String> {
-        self.slack.as_ref()?;
-        let channel = self.config.slack.as_ref().and_then(|slack| slack.channel.as_deref())?;
-        Some(format!("slack:{channel}"))
+    /// Where tickets have their headers, and lines for the team go.
+    pub fn home_lanes(&self) -> Vec<String> {
+        self.connected(self.config.home_lanes())
+    }
+
+    fn connected(&self, mut lanes: Vec<String>) -> Vec<String> {
+        lanes.retain(|lane| lane.split_once(':').is_some_and(|(chat, _)| self.chat(chat).is_some()));
+        lanes
     }
 
     /// Something became ready: wakes this process's workers.

@@ -12,7 +12,7 @@ mod tables;
 mod value;
 
 pub use mail::MailConfig;
-pub use service::{ProviderConfig, SlackConfig, ZendeskConfig};
+pub use service::{DiscordConfig, ProviderConfig, SlackConfig, ZendeskConfig};
 pub use setting::{SETTINGS, Setting, misspelt};
 pub use tables::{ApprovalRule, Category};
 pub use value::ModelChoice;
@@ -61,6 +61,7 @@ pub struct Config {
     pub admins: Vec<Who>,
     pub limits: Limits,
     pub slack: Option<SlackConfig>,
+    pub discord: Option<DiscordConfig>,
     pub zendesk: Option<ZendeskConfig>,
     pub mail: MailConfig,
     pub anthropic: ProviderConfig,
@@ -147,12 +148,11 @@ impl ConfigError {
     }
 }
 
-/// Who decides one action, where and until when, with the general settings filled in.
+/// Who decides one action and until when, with the general settings filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApprovalRoute<'a> {
     /// Empty: nobody.
     pub approvers: &'a [Who],
-    pub channel: Option<&'a str>,
     /// `None`: never.
     pub expires: Option<Duration>,
 }
@@ -196,6 +196,7 @@ impl Config {
                     .unwrap_or(Some(Duration::from_secs(72 * 60 * 60))),
             },
             slack: service::slack(l)?,
+            discord: service::discord(l)?,
             zendesk: service::zendesk(l)?,
             mail: mail::mail(l)?,
             anthropic: service::anthropic(l)?,
@@ -213,16 +214,33 @@ impl Config {
     /// What goes for an action, by the tool that it comes from.
     pub fn route(&self, tool: &str) -> ApprovalRoute<'_> {
         let rule = self.approvals.get(tool);
-        let general = self.slack.as_ref().and_then(|slack| slack.channel.as_deref());
         ApprovalRoute {
             approvers: rule
                 .and_then(|rule| rule.approvers.as_deref())
                 .unwrap_or(&self.approvers),
-            channel: rule.and_then(|rule| rule.channel.as_deref()).or(general),
             expires: rule
                 .and_then(|rule| rule.expires)
                 .unwrap_or(self.limits.approval_expiry),
         }
+    }
+
+    /// Where the cards of an action are shown, by the tool that it comes from: `slack:C024BE91L`, `discord:645027906669510660`.
+    pub fn card_lanes(&self, tool: &str) -> Vec<String> {
+        match self.approvals.get(tool).and_then(|rule| rule.channel.as_deref()) {
+            Some(channels) => channels.split(',').map(lane).collect(),
+            None => self.home_lanes(),
+        }
+    }
+
+    /// Where tickets have their headers, and lines for the team go: in each chat that has a channel.
+    pub fn home_lanes(&self) -> Vec<String> {
+        let slack = self.slack.as_ref().and_then(|slack| slack.channel.as_deref());
+        let discord = self.discord.as_ref().and_then(|discord| discord.channel.as_deref());
+        let slack = slack.map(|channel| format!("slack:{channel}"));
+        slack
+            .into_iter()
+            .chain(discord.map(|channel| format!("discord:{channel}")))
+            .collect()
     }
 
     /// Settings that are allowed and most likely not meant, a sentence each.
@@ -253,6 +271,9 @@ impl Config {
         if self.slack.as_ref().is_some_and(|slack| slack.channel.is_none()) {
             remarks.push("SLACK_CHANNEL is not set: cards have no place in Slack.".into());
         }
+        if self.discord.as_ref().is_some_and(|discord| discord.channel.is_none()) {
+            remarks.push("DISCORD_CHANNEL is not set: cards have no place in Discord.".into());
+        }
         remarks
     }
 
@@ -278,6 +299,16 @@ impl Config {
             }
             ModelChoice::Offline | ModelChoice::Anthropic(_) | ModelChoice::OpenAi(_) => Ok(()),
         }
+    }
+}
+
+/// A channel as a rule writes it: Discord's ids are numbers, Slack's are not, and either may be named.
+fn lane(channel: &str) -> String {
+    let channel = channel.trim();
+    match channel.split_once(':') {
+        Some((chat, id)) => format!("{}:{}", chat.trim().to_ascii_lowercase(), id.trim()),
+        None if channel.bytes().all(|b| b.is_ascii_digit()) => format!("discord:{channel}"),
+        None => format!("slack:{channel}"),
     }
 }
 

@@ -46,6 +46,11 @@ pub async fn decide(app: &App, wanted: &Wanted) -> anyhow::Result<Answer> {
 
 /// `None` when it cannot be decided now: a lock was not had in time, or a group must be looked up first.
 pub async fn try_decide(app: &App, wanted: &Wanted) -> anyhow::Result<Option<Answer>> {
+    match people::is_of_ours(app, &wanted.actor) {
+        Some(true) => {}
+        Some(false) => return Ok(Some(elsewhere())),
+        None => return Ok(None),
+    }
     let Some(about) = approvals::about(&app.pool, wanted.approval).await? else {
         return Ok(Some(Answer::Unknown));
     };
@@ -55,6 +60,12 @@ pub async fn try_decide(app: &App, wanted: &Wanted) -> anyhow::Result<Option<Ans
         Membership::Unknown(_) => return Ok(None),
     };
     press(app, wanted, about, listed).await
+}
+
+/// Somebody in another server than ours.
+pub fn elsewhere() -> Answer {
+    let why = "This belongs to another server; nothing was changed.".into();
+    Answer::NotAllowed { why }
 }
 
 /// Decides with what is known of the person by now.
@@ -98,8 +109,9 @@ async fn press_and_hand_over(app: App, wanted: Wanted, about: About, listed: boo
 /// Every click gets exactly one visible answer: a decision is seen on the card, everything else is told to the person.
 pub async fn tell(app: &App, wanted: &Wanted, given: &Answer) -> anyhow::Result<()> {
     match given {
-        Answer::Decided(_) => Ok(()),
-        Answer::AlreadyDecided(_)
+        Answer::Decided(_) if !wanted.answer.awaited => Ok(()),
+        Answer::Decided(_)
+        | Answer::AlreadyDecided(_)
         | Answer::Expired
         | Answer::Withdrawn { .. }
         | Answer::NotAllowed { .. }

@@ -3,6 +3,7 @@
 
 pub mod api;
 pub mod email;
+pub mod discord;
 pub mod events;
 pub mod health;
 pub mod intake;
@@ -27,6 +28,7 @@ use crate::app::App;
 /// Zendesk's and Slack's payloads are small; a comment may have 64 KB, in three forms.
 const WEBHOOK_LIMIT: usize = 2 * 1024 * 1024;
 const SLACK_LIMIT: usize = 1024 * 1024;
+const DISCORD_LIMIT: usize = 1024 * 1024;
 const API_LIMIT: usize = 1024 * 1024;
 
 pub fn router(app: App) -> Router {
@@ -66,6 +68,10 @@ pub fn router(app: App) -> Router {
         .route(
             "/slack/commands",
             post(slack::commands).layer(DefaultBodyLimit::max(SLACK_LIMIT)),
+        )
+        .route(
+            "/discord/interactions",
+            post(discord::interactions).layer(DefaultBodyLimit::max(DISCORD_LIMIT)),
         )
         .route(
             "/api/tickets",

@@ -50,14 +50,25 @@ async fn click(app: &App, body: &[u8]) -> anyhow::Result<bool> {
         return Ok(true);
     };
     let list = app.config.route(&about.tool).approvers;
+    if people::is_of_ours(app, &wanted.actor).is_none() {
+        people::look_up(app, list, &wanted.actor).await?;
+    }
+    if people::is_of_ours(app, &wanted.actor) == Some(false) {
+        decisions::tell(app, &wanted, &decisions::elsewhere()).await?;
+        return Ok(true);
+    }
     if let Membership::Unknown(_) = people::on_list(app, list, &wanted.actor).await? {
         people::look_up(app, list, &wanted.actor).await?;
     }
-    let given = match people::on_list(app, list, &wanted.actor).await? {
-        Membership::Yes => decisions::press(app, &wanted, about, true).await?,
-        Membership::No => decisions::press(app, &wanted, about, false).await?,
+    let known = match people::is_of_ours(app, &wanted.actor) {
+        Some(_) => Some(people::on_list(app, list, &wanted.actor).await?),
+        None => None,
+    };
+    let given = match known {
+        Some(Membership::Yes) => decisions::press(app, &wanted, about, true).await?,
+        Some(Membership::No) => decisions::press(app, &wanted, about, false).await?,
         // What cannot be checked is refused, and said so.
-        Membership::Unknown(_) => {
+        Some(Membership::Unknown(_)) | None => {
             let why =
                 "Your rights could not be checked just now, so nothing was changed. Try again in a minute.".into();
             Some(Answer::NotAllowed { why })
@@ -78,9 +89,7 @@ async fn command(app: &App, body: &[u8]) -> anyhow::Result<bool> {
     let served = match commands::run(app, &asked).await? {
         Some(served) => served,
         None => {
-            let lists = app.config.admins.iter().chain(app.config.team.iter().flatten());
-            let list: Vec<_> = lists.cloned().collect();
-            people::look_up(app, &list, &asked.actor).await?;
+            people::look_up(app, &people::who_may_command(app, &asked.actor), &asked.actor).await?;
             commands::run(app, &asked).await?.unwrap_or_else(|| {
                 Served::Private("Your rights could not be checked just now. Try again in a minute.".into())
             })

@@ -6,6 +6,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod decisions;
+pub mod discord;
 pub mod follow;
 pub mod http;
 pub mod kept;

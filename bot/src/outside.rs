@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use deskhand_adapters::email::out::{Post, Provider, Smtp};
+use deskhand_adapters::discord::{self, DiscordChat};
 use deskhand_adapters::llm::{Anthropic, AnthropicConfig, Limits, Offline, OpenAi, OpenAiConfig};
 use deskhand_adapters::mcp::Servers;
 use deskhand_adapters::slack::{self, SlackChat};
@@ -17,7 +18,7 @@ use url::Url;
 
 use crate::app::{App, Outside};
 use crate::clock::Clock;
-use crate::config::{Config, ModelChoice};
+use crate::config::{Config, DiscordConfig, ModelChoice};
 use crate::models::Make;
 
 /// Clients for everything that the settings name. Nothing is called yet.
@@ -46,6 +47,7 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
         settings.api_url.clone_from(&slack.api_url);
         Arc::new(SlackChat::new(&settings))
     });
+    let discord = config.discord.as_ref().map(discord).transpose()?;
     let mut desks: BTreeMap<Source, Arc<dyn Desk>> = BTreeMap::new();
     if let Some(zendesk) = &config.zendesk {
         let mut settings = ZendeskConfig::new(zendesk.url.clone(), zendesk.email.clone(), zendesk.api_token.clone());
@@ -59,6 +61,7 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
         substitutes,
         make_model,
         slack,
+        discord,
         desks,
         post: post(config)?,
         tools: tools(config),
@@ -80,6 +83,13 @@ pub fn post(config: &Config) -> anyhow::Result<Option<Arc<dyn Post>>> {
 
 /// For each step of a delivery over SMTP; RFC 5321 would allow minutes.
 const SMTP_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+
+fn discord(config: &DiscordConfig) -> anyhow::Result<Arc<DiscordChat>> {
+    let mut settings = discord::Settings::new(config.bot_token.clone(), config.application_id.clone());
+    settings.api_url.clone_from(&config.api_url);
+    settings.channel.clone_from(&config.channel);
+    Ok(Arc::new(DiscordChat::new(&settings)?))
+}
 
 /// The tool servers of the settings; none is started yet.
 pub fn tools(config: &Config) -> Option<Arc<dyn Tools>> {
@@ -139,9 +149,23 @@ pub fn offline_model(config: &Config) -> offline::Offline {
     offline::Offline::new(categories(config))
 }
 
-/// Asks Zendesk who we are there, so that our own comments are told from people's. Until it answers, they are recognised
-/// by the id that their delivery brought.
+/// Asks the outside who we are there. Until Zendesk answers, our own comments are recognised by the id that their delivery
+/// brought; until Discord does, clicks are kept and looked at later.
 pub async fn learn_who_we_are(app: &App) {
+    tokio::join!(at_zendesk(app), at_discord(app));
+}
+
+/// Our guild at Discord, and the commands there.
+async fn at_discord(app: &App) {
+    let Some(discord) = &app.discord else { return };
+    match discord.register_commands().await {
+        Ok(true) => tracing::info!("the commands were registered with Discord"),
+        Ok(false) => {}
+        Err(error) => tracing::warn!(%error, "the commands could not be registered; trying again at the next start"),
+    }
+}
+
+async fn at_zendesk(app: &App) {
     let Some(zendesk) = &app.config.zendesk else { return };
     {
         let mut ours = app.zendesk_author.write().await;

@@ -1,5 +1,6 @@
 //! Who may do what, from the settings' lists and what is known of groups. What cannot be checked is refused.
 
+use deskhand_adapters::discord::DiscordChat;
 use deskhand_adapters::postgres::roster;
 use deskhand_core::approval::{Actor, Surface};
 use deskhand_core::command::Authority;
@@ -8,15 +9,24 @@ use deskhand_core::roster::{Group, Membership, Who, membership};
 
 use crate::app::App;
 
+/// Whether a person acted where our people are: in Discord's case, in our server or in a direct message. `None`: the chat
+/// must be asked first which server is ours.
+pub fn is_of_ours(app: &App, actor: &Actor) -> Option<bool> {
+    match (actor.surface, &actor.workspace) {
+        (Surface::Slack | Surface::Local | Surface::Api, _) | (Surface::Discord, None) => Some(true),
+        (Surface::Discord, Some(theirs)) => app.discord.as_ref()?.known_guild().map(|ours| ours == theirs),
+    }
+}
+
 /// Whether a person is on a list, by what is freshly known of its groups.
 pub async fn on_list(app: &App, list: &[Who], actor: &Actor) -> sqlx::Result<Membership> {
-    let groups: Vec<String> = groups(list).map(key).collect();
+    let groups: Vec<String> = groups(list).map(|group| kept_as(group, actor)).collect();
     if groups.is_empty() {
         return Ok(membership(list, actor, &|_| None));
     }
     let (member, stale) = roster::groups_of(&app.pool, &actor.id, &groups, app.clock.moved()).await?;
     Ok(membership(list, actor, &|group| {
-        let name = key(group);
+        let name = kept_as(group, actor);
         if stale.contains(&name) {
             None
         } else {
@@ -25,8 +35,14 @@ pub async fn on_list(app: &App, list: &[Who], actor: &Actor) -> sqlx::Result<Mem
     }))
 }
 
+/// Judged anew, right before an execution: what is not freshly known is looked up, and a look-up that fails is no yes.
 pub async fn standing(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<Standing> {
-    Ok(match on_list(app, list, actor).await? {
+    let mut known = on_list(app, list, actor).await?;
+    if let Membership::Unknown(_) = known {
+        look_up(app, list, actor).await?;
+        known = on_list(app, list, actor).await?;
+    }
+    Ok(match known {
         Membership::Yes => Standing::Holds,
         Membership::No => Standing::Lost,
         Membership::Unknown(_) => Standing::Unknown,
@@ -38,6 +54,10 @@ pub async fn may_command(app: &App, authority: Authority, actor: &Actor) -> sqlx
     // Whoever can start the program on the bot's own host is an admin.
     if actor.surface == Surface::Local {
         return Ok(Some(true));
+    }
+    match is_of_ours(app, actor) {
+        Some(true) => {}
+        elsewhere => return Ok(elsewhere),
     }
     let admin = on_list(app, &app.config.admins, actor).await?;
     if admin == Membership::Yes {
@@ -55,13 +75,30 @@ pub async fn may_command(app: &App, authority: Authority, actor: &Actor) -> sqlx
         (Authority::Team, None) if actor.surface == Surface::Slack => {
             roster::full_member(&app.pool, &actor.key(), app.clock.moved()).await
         }
+        // Anybody may be a member of a Discord server, customers too: there it is those who decide.
+        (Authority::Team, None) if actor.surface == Surface::Discord => {
+            Ok(known(on_list(app, &app.config.approvers, actor).await?))
+        }
         (Authority::Team, None) => Ok(Some(false)),
     }
+}
+
+/// The lists that a command of a person may hang on.
+pub fn who_may_command(app: &App, actor: &Actor) -> Vec<Who> {
+    let team = match (&app.config.team, actor.surface) {
+        (Some(team), _) => team.as_slice(),
+        (None, Surface::Discord) => &app.config.approvers,
+        (None, Surface::Slack | Surface::Local | Surface::Api) => &[],
+    };
+    app.config.admins.iter().chain(team).cloned().collect()
 }
 
 /// Asks the chat about the groups of a list and about the person, and keeps the answers. What the chat does not answer
 /// stays unknown.
 pub async fn look_up(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<()> {
+    if let (Surface::Discord, Some(discord)) = (actor.surface, &app.discord) {
+        return look_up_roles(app, discord, list, actor).await;
+    }
     let Some(chat) = app.chat(actor.surface.as_str()) else {
         return Ok(());
     };
@@ -80,7 +117,26 @@ pub async fn look_up(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<(
     Ok(())
 }
 
-/// Every group that a setting names, for the sweeper to keep fresh.
+/// Discord is asked for one person's roles: bots may not list a role's members without a privileged intent.
+async fn look_up_roles(app: &App, discord: &DiscordChat, list: &[Who], actor: &Actor) -> anyhow::Result<()> {
+    let roles = match discord.roles_of(&actor.id).await {
+        Ok(roles) => roles.unwrap_or_default(),
+        Err(error) => {
+            tracing::warn!(%error, "a person's roles could not be looked up");
+            return Ok(());
+        }
+    };
+    for group in groups(list).filter(|group| group.surface() == Surface::Discord) {
+        let people: &[String] = match roles.iter().any(|role| role == group.id()) {
+            true => std::slice::from_ref(&actor.id),
+            false => &[],
+        };
+        roster::sync_group(&app.pool, &kept_as(group, actor), people, app.clock.moved()).await?;
+    }
+    Ok(())
+}
+
+/// Every group that a setting names and whose members can be listed, for the sweeper to keep fresh.
 pub fn all_groups(app: &App) -> Vec<Group> {
     let lists = app
         .config
@@ -91,6 +147,7 @@ pub fn all_groups(app: &App) -> Vec<Group> {
         .chain(app.config.team.as_deref());
     let mut all: Vec<Group> = lists
         .flat_map(|list| groups(list).cloned().collect::<Vec<_>>())
+        .filter(|group| matches!(group, Group::SlackUserGroup(_)))
         .collect();
     all.sort();
     all.dedup();
@@ -107,4 +164,12 @@ fn groups(list: &[Who]) -> impl Iterator<Item = &Group> {
 /// How the store names a group.
 pub fn key(group: &Group) -> String {
     Who::Group(group.clone()).to_string()
+}
+
+/// The same for one person: of a role only that one's membership is ever known.
+fn kept_as(group: &Group, actor: &Actor) -> String {
+    match group {
+        Group::SlackUserGroup(_) => key(group),
+        Group::DiscordRole(_) => format!("{}@{}", key(group), actor.id),
+    }
 }

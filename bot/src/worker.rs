@@ -11,13 +11,14 @@ pub mod runner;
 pub mod sweeper;
 pub mod wakes;
 
+mod answer;
 mod chat_out;
 mod desk_out;
 mod mail_out;
 mod show;
 mod think;
 
-pub use chat_out::AnswerTo;
+pub use answer::AnswerTo;
 pub(crate) use show::tried_again;
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New};

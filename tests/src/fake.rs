@@ -8,6 +8,7 @@
 //! at as unlooked: the harness asks for both when a scenario ends.
 
 pub mod clock;
+pub mod discord;
 pub mod model;
 pub mod slack;
 pub mod smtp;

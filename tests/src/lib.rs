@@ -17,17 +17,20 @@ use deskhand::app::App;
 use deskhand::clock::Clock;
 use deskhand::outside;
 use deskhand::worker::{dispatcher, runner, sweeper};
+use fake::discord::{self, Discord};
 use fake::model::Script;
 use fake::slack::{Kind, Slack};
 use fake::zendesk::Zendesk;
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
-use world::{app, change, logs, serve, usual};
+use world::{app, change, logs, serve, usual, with_discord};
 
 /// The bot with its whole world.
 pub struct Bot {
     pub zendesk: Zendesk,
     pub slack: Slack,
+    /// Connected where a scenario asks for it by `WITH_DISCORD`.
+    pub discord: Discord,
     pub model: Script,
     /// A server outside with tools of its own; offers none until a scenario says so.
     pub server: fake::tools::Server,
@@ -76,11 +79,13 @@ impl Bot {
         let _ = rustls::crypto::ring::default_provider().install_default();
         logs();
         let fakes_clock = fake::clock::Clock::at(Utc::now());
-        let (zendesk, slack) = (
+        let (zendesk, slack, discord) = (
             Zendesk::start(fakes_clock.clone()).await,
             Slack::start(fakes_clock.clone()).await,
+            Discord::start(fakes_clock.clone()).await,
         );
         let mut settings = usual(&zendesk, &slack);
+        with_discord(&mut settings, &discord, changed);
         change(&mut settings, changed);
         let database = db::fresh().await;
         let pool = database.pool(12).await;
@@ -93,6 +98,7 @@ impl Bot {
         let bot = Self {
             zendesk,
             slack,
+            discord,
             model,
             server,
             app,
@@ -112,6 +118,7 @@ impl Bot {
     fn tell_the_fakes(&self) {
         self.zendesk.bot_is_at(&self.url);
         self.slack.bot_is_at(&self.url);
+        self.discord.bot_is_at(&self.url);
     }
 
     /// The process is killed and started again: everything that was only in memory is gone.
@@ -283,6 +290,12 @@ impl Bot {
                 .map(|v| format!("Slack refuses: {v}")),
         );
         found.extend(
+            self.discord
+                .violations()
+                .into_iter()
+                .map(|v| format!("Discord refuses: {v}")),
+        );
+        found.extend(
             self.model
                 .violations()
                 .into_iter()
@@ -309,6 +322,16 @@ impl Bot {
                 Kind::Header => false,
                 Kind::Line => !unlooked.text.contains("A-"),
                 Kind::Card | Kind::Private => true,
+            });
+        found.extend(shown.map(|unlooked| format!("Nobody looked at {unlooked}")));
+        let shown = self
+            .discord
+            .unlooked()
+            .into_iter()
+            .filter(|unlooked| match unlooked.kind {
+                discord::Kind::Header => false,
+                discord::Kind::Line => !unlooked.text.contains("A-"),
+                discord::Kind::Card | discord::Kind::Private => true,
             });
         found.extend(shown.map(|unlooked| format!("Nobody looked at {unlooked}")));
         if self.counts("SELECT count(*) FROM run WHERE state = 'running'").await > 0 {

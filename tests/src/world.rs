@@ -8,6 +8,7 @@ use deskhand::app::{App, Outside};
 use deskhand::clock::Clock;
 use deskhand::config::Config;
 use deskhand::{http, outside};
+use deskhand_adapters::discord::{self, DiscordChat};
 use deskhand_adapters::slack::{self, SlackChat};
 use deskhand_adapters::zendesk::{Zendesk as ZendeskDesk, ZendeskConfig};
 use deskhand_core::port::{Desk, Model};
@@ -16,6 +17,7 @@ use sqlx::PgPool;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use crate::fake::discord::Discord;
 use crate::fake::model::Script;
 use crate::fake::slack::Slack;
 use crate::fake::zendesk::Zendesk;
@@ -55,6 +57,37 @@ pub(crate) fn usual(zendesk: &Zendesk, slack: &Slack) -> BTreeMap<String, String
     .collect()
 }
 
+/// Connects Discord too, or in Slack's place, where a scenario asks for it by `WITH_DISCORD` (`both`, `only`): sam's role
+/// may approve.
+pub(crate) fn with_discord(settings: &mut BTreeMap<String, String>, discord: &Discord, changed: &[(&str, &str)]) {
+    use fake::discord as d;
+    let Some((_, how)) = changed.iter().find(|(name, _)| *name == "WITH_DISCORD") else {
+        return;
+    };
+    let (role, url, key) = (format!("discord:&{}", d::LEADS), discord.url(), d::public_key());
+    let before = match *how {
+        "only" => String::new(),
+        _ => settings
+            .get("DESKHAND_APPROVERS")
+            .map(|who| format!("{who},"))
+            .unwrap_or_default(),
+    };
+    if *how == "only" {
+        settings.retain(|name, _| !name.starts_with("SLACK_"));
+    }
+    let approvers = format!("{before}{role}");
+    for (name, value) in [
+        ("DESKHAND_APPROVERS", approvers.as_str()),
+        ("DISCORD_BOT_TOKEN", d::BOT_TOKEN),
+        ("DISCORD_PUBLIC_KEY", &key),
+        ("DISCORD_APPLICATION_ID", d::APPLICATION),
+        ("DISCORD_CHANNEL", d::CHANNEL),
+        ("DISCORD_API_URL", &url),
+    ] {
+        settings.insert(name.to_owned(), value.to_owned());
+    }
+}
+
 pub(crate) fn app(
     settings: &BTreeMap<String, String>,
     pool: &PgPool,
@@ -70,6 +103,14 @@ pub(crate) fn app(
         settings.pace = slack::Pace::Unlimited;
         settings.time_limit = Duration::from_secs(2);
         Arc::new(SlackChat::new(&settings))
+    });
+    let discord = config.discord.as_ref().map(|discord| {
+        let mut settings = discord::Settings::new(discord.bot_token.clone(), discord.application_id.clone());
+        settings.api_url.clone_from(&discord.api_url);
+        settings.channel.clone_from(&discord.channel);
+        settings.pace = discord::Pace::Unlimited;
+        settings.time_limit = Duration::from_secs(2);
+        Arc::new(DiscordChat::new(&settings).expect("the address is right"))
     });
     let mut desks: BTreeMap<Source, Arc<dyn Desk>> = BTreeMap::new();
     if let Some(zendesk) = &config.zendesk {
@@ -97,6 +138,7 @@ pub(crate) fn app(
             _ => Err(anyhow::anyhow!("There is no model {name} here.")),
         }),
         slack,
+        discord,
         desks,
         post: outside::post(&config).expect("SMTP_URL is right"),
         // Real tool servers where the scenario's file names some.

@@ -90,6 +90,7 @@ pub(super) async fn run(context: &Context, demo: &Demo) -> anyhow::Result<ExitCo
     config.approvers = vec![Who::AnyoneLocal];
     config.approvals.clear();
     config.slack = None;
+    config.discord = None;
     config.zendesk = None;
     config.mcp.clear();
     if demo.reset {

@@ -97,7 +97,9 @@ async fn examine(app: &App) -> Vec<Finding> {
         None => good("slack", "not set up (SLACK_BOT_TOKEN)"),
         Some(_) => match app.chat("slack") {
             Some(chat) => match chat.check().await {
-                Ok(line) if app.home_lane().is_some() => good("slack", line),
+                Ok(line) if app.config.slack.as_ref().is_some_and(|slack| slack.channel.is_some()) => {
+                    good("slack", line)
+                }
                 Ok(line) => bad(
                     "slack",
                     format!("{line}; SLACK_CHANNEL is not set, so cards have no place"),
@@ -105,6 +107,18 @@ async fn examine(app: &App) -> Vec<Finding> {
                 Err(error) => bad("slack", error.to_string()),
             },
             None => bad("slack", "set up, and not usable"),
+        },
+    });
+    findings.push(match (&app.config.discord, app.chat("discord")) {
+        (None, _) => good("discord", "not set up (DISCORD_BOT_TOKEN)"),
+        (Some(_), None) => bad("discord", "set up, and not usable"),
+        (Some(config), Some(chat)) => match chat.check().await {
+            Ok(line) if config.channel.is_some() => good("discord", line),
+            Ok(line) => bad(
+                "discord",
+                format!("{line}; DISCORD_CHANNEL is not set, so cards have no place"),
+            ),
+            Err(error) => bad("discord", error.to_string()),
         },
     });
     if app.config.zendesk.is_none() {

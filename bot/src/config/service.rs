@@ -20,6 +20,18 @@ pub struct SlackConfig {
 }
 
 #[derive(Clone, Debug)]
+pub struct DiscordConfig {
+    pub bot_token: SecretString,
+    /// 64 hex digits; checks what comes to the interactions address.
+    pub public_key: String,
+    pub application_id: String,
+    /// Where cards go unless their action names another place; its server is the one whose people are heard.
+    pub channel: Option<String>,
+    /// With the version, without a slash at the end.
+    pub api_url: String,
+}
+
+#[derive(Clone, Debug)]
 pub struct ZendeskConfig {
     pub url: Url,
     /// The account that the bot acts as.
@@ -49,6 +61,41 @@ pub(super) fn slack(layers: &Layers<'_>) -> Result<Option<SlackConfig>, ConfigEr
         channel: optional(layers, "SLACK_CHANNEL", |text| Ok(text.to_owned()))?,
         api_url: base(layers, "SLACK_API_URL", "https://slack.com/api")?,
     }))
+}
+
+pub(super) fn discord(layers: &Layers<'_>) -> Result<Option<DiscordConfig>, ConfigError> {
+    const NEEDED: &[&str] = &["DISCORD_BOT_TOKEN", "DISCORD_PUBLIC_KEY", "DISCORD_APPLICATION_ID"];
+    if !whole(layers, "Discord", NEEDED, &["DISCORD_CHANNEL"])? {
+        return Ok(None);
+    }
+    let missing = |name: &str| ConfigError::new(name, "is not set");
+    let (key, id) = ("DISCORD_PUBLIC_KEY", "DISCORD_APPLICATION_ID");
+    Ok(Some(DiscordConfig {
+        bot_token: required(layers, "DISCORD_BOT_TOKEN")?,
+        public_key: optional(layers, key, public_key)?.ok_or_else(|| missing(key))?,
+        application_id: optional(layers, id, snowflake)?.ok_or_else(|| missing(id))?,
+        channel: optional(layers, "DISCORD_CHANNEL", snowflake)?,
+        api_url: base(layers, "DISCORD_API_URL", "https://discord.com/api/v10")?,
+    }))
+}
+
+fn public_key(text: &str) -> Result<String, String> {
+    match text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(value::not(
+            text,
+            "a public key: 64 hex digits, as the developer portal shows them",
+            None,
+        )),
+    }
+}
+
+/// Discord's ids.
+fn snowflake(text: &str) -> Result<String, String> {
+    match !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        true => Ok(text.to_owned()),
+        false => Err(value::not(text, "a Discord id: a long number", None)),
+    }
 }
 
 pub(super) fn zendesk(layers: &Layers<'_>) -> Result<Option<ZendeskConfig>, ConfigError> {

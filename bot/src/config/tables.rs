@@ -14,7 +14,7 @@ use super::{ConfigError, ModelChoice, value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalRule {
     pub approvers: Option<Vec<Who>>,
-    /// The channel that the card is shown in.
+    /// The channel that the card is shown in, or several with commas between them.
     pub channel: Option<String>,
     /// `Some(None)`: it never expires.
     pub expires: Option<Option<Duration>>,

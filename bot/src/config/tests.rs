@@ -286,16 +286,48 @@ fn half_a_service_is_refused() {
 }
 
 #[test]
+fn cards_go_to_the_channels_of_their_rule_or_to_those_of_every_chat() {
+    let key = "0".repeat(64);
+    let both = [
+        ("SLACK_BOT_TOKEN", "xoxb-1"),
+        ("SLACK_SIGNING_SECRET", "s"),
+        ("SLACK_CHANNEL", "C1"),
+        ("DISCORD_BOT_TOKEN", "t"),
+        ("DISCORD_PUBLIC_KEY", &key),
+        ("DISCORD_APPLICATION_ID", "1100000000000000001"),
+        ("DISCORD_CHANNEL", "645027906669510660"),
+    ];
+    let file = "[approvals.escalate_ticket]\nchannel = \"C2, 645027906669510661\"\n\
+                [approvals.propose_knowledge_edit]\nchannel = \"discord:645027906669510662\"\n";
+    let config = load(file, &both).expect("all of it is right");
+    assert_eq!(
+        config.card_lanes("reply_customer"),
+        ["slack:C1", "discord:645027906669510660"]
+    );
+    assert_eq!(
+        config.card_lanes("escalate_ticket"),
+        ["slack:C2", "discord:645027906669510661"]
+    );
+    assert_eq!(
+        config.card_lanes("propose_knowledge_edit"),
+        ["discord:645027906669510662"]
+    );
+    refuses(
+        "",
+        &both[3..4],
+        "DISCORD_BOT_TOKEN is set, but Discord also needs DISCORD_PUBLIC_KEY and DISCORD_APPLICATION_ID.",
+    );
+}
+
+#[test]
 fn an_action_of_its_own_rule_keeps_the_general_ones_for_the_rest() {
     let file = "approvers = [\"slack:U1\"]\n[approvals.escalate_ticket]\nexpires = \"never\"\nchannel = \"C2\"\n\
                 [approvals.propose_knowledge_edit]\napprovers = []\n";
     let config = load(file, &[]).expect("all of it is right");
     let slack: Who = "slack:U1".parse().expect("a person");
     let escalation = config.route("escalate_ticket");
-    assert_eq!(
-        (escalation.approvers, escalation.channel, escalation.expires),
-        (&[slack][..], Some("C2"), None)
-    );
+    assert_eq!((escalation.approvers, escalation.expires), (&[slack][..], None));
+    assert_eq!(config.card_lanes("escalate_ticket"), ["slack:C2"]);
     assert_eq!(
         config.route("reply_customer").expires,
         Some(Duration::from_secs(72 * 60 * 60))
@@ -369,6 +401,8 @@ fn the_example_says_what_the_defaults_are() {
                     "ses_access_key_id",
                     "ses_region",
                     "ses_api_url",
+                    "public_key",
+                    "application_id",
                 ]
                 .iter()
                 .any(|key| rest.starts_with(&format!("{key} ="))) =>

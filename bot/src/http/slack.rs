@@ -12,7 +12,7 @@ use deskhand_adapters::slack::inbound::{
     Spot,
 };
 use deskhand_core::approval::{Answer, Wish};
-use deskhand_core::card::{Body as CardBody, ButtonKind, ButtonValue};
+use deskhand_core::card::{ButtonKind, ButtonValue};
 use deskhand_core::command;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -145,11 +145,11 @@ fn outsider(by: &Person) -> Option<String> {
 /// Whom to answer about something on a card.
 fn answer_to(spot: Option<&Spot>, response_url: Option<String>, by: &Person) -> AnswerTo {
     AnswerTo {
-        text: String::new(),
         response_url,
         channel: spot.map(|spot| spot.channel.clone()),
         thread: spot.and_then(|spot| spot.thread_ts.clone()),
         person: Some(by.actor.id.clone()),
+        ..AnswerTo::default()
     }
 }
 
@@ -199,7 +199,7 @@ async fn open_form(app: &App, click: &Click) -> anyhow::Result<()> {
         Some(card) => match (click.kind, &card.settled, &click.spot) {
             (ButtonKind::View, ..) => form::full(&card),
             (_, Some(settled), _) => form::note("Already settled", &settled.line),
-            (ButtonKind::Edit, None, Some(spot)) => form::edit(&click.value, spot, editable(&card.body)),
+            (ButtonKind::Edit, None, Some(spot)) => form::edit(&click.value, spot, card.body.editable()),
             (ButtonKind::Reject, None, Some(spot)) => form::reject(&click.value, spot),
             (ButtonKind::Answer, None, Some(spot)) => form::question(&click.value, spot, &card.will),
             (
@@ -210,14 +210,6 @@ async fn open_form(app: &App, click: &Click) -> anyhow::Result<()> {
         },
     };
     Ok(slack.update_modal(&open.view_id, &open.hash, &view).await?)
-}
-
-fn editable(body: &CardBody) -> &str {
-    match body {
-        CardBody::Draft(text) => text,
-        CardBody::Diff(_) => "",
-        CardBody::Facts(facts) => facts.last().map_or("", |(_, value)| value),
-    }
 }
 
 async fn submitted_draft(app: &App, submitted: DraftSubmitted) -> Response {

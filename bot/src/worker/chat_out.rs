@@ -1,4 +1,4 @@
-//! Showing things in a chat: headers, cards, settled cards, lines and answers. Each is a view of a row, drawn anew.
+//! Showing things in a chat: headers, cards, settled cards and lines. Each is a view of a row, drawn anew.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use deskhand_core::id::TicketId;
 use deskhand_core::ledger::EntryKind;
 use deskhand_core::port::{Chat, Content, Place, PortError, Post};
 use deskhand_core::run::EffectState;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::dispatcher::Tried;
 use super::show;
@@ -22,21 +22,6 @@ struct Said {
     text: String,
     #[serde(default)]
     broadcast: bool,
-}
-
-/// An answer to one person: by the address that came with their click or command, or in the thread where they asked.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct AnswerTo {
-    pub text: String,
-    #[serde(default)]
-    pub response_url: Option<String>,
-    #[serde(default)]
-    pub channel: Option<String>,
-    #[serde(default)]
-    pub thread: Option<String>,
-    /// Who alone sees it, where there is no response address.
-    #[serde(default)]
-    pub person: Option<String>,
 }
 
 pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Tried> {
@@ -58,7 +43,7 @@ pub(super) async fn deliver(app: &App, claimed: &Claimed) -> anyhow::Result<Trie
         channel,
     };
     let tried = match (claimed.kind, claimed.ticket) {
-        (Kind::Answer, _) => to.answer().await?,
+        (Kind::Answer, _) => super::answer::deliver(app, claimed, name).await?,
         (Kind::Header, Some(ticket)) => to.header(ticket).await?,
         (Kind::Card, Some(ticket)) => to.card(ticket).await?,
         (Kind::Settle, Some(ticket)) => to.settle(ticket).await?,
@@ -256,42 +241,6 @@ impl To<'_> {
             .await
         {
             Ok(place) => self.end(&place.message).await,
-            Err(error) => Ok(error.into()),
-        }
-    }
-
-    async fn answer(&self) -> anyhow::Result<Tried> {
-        let answer: AnswerTo = serde_json::from_value(self.claimed.payload.clone())?;
-        let Some(slack) = &self.app.slack else {
-            return Ok(Tried::Dead {
-                why: "no Slack is connected".into(),
-            });
-        };
-        let done = match (&answer.response_url, &answer.channel, &answer.person) {
-            (Some(url), ..) => slack.respond(url, &answer.text, true).await,
-            (None, Some(channel), Some(person)) => {
-                slack
-                    .post_ephemeral(channel, answer.thread.as_deref(), person, &answer.text)
-                    .await
-            }
-            (None, Some(channel), None) => {
-                let post = Post {
-                    channel: channel.clone(),
-                    thread: answer.thread.clone(),
-                    broadcast: false,
-                    key: self.claimed.id.to_string(),
-                    content: Content::Line(answer.text.clone()),
-                };
-                slack.post(&post).await.map(|_| ())
-            }
-            (None, None, _) => {
-                return Ok(Tried::Dead {
-                    why: "it says not whom to answer".into(),
-                });
-            }
-        };
-        match done {
-            Ok(()) => self.end("").await,
             Err(error) => Ok(error.into()),
         }
     }

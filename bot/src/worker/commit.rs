@@ -269,7 +269,7 @@ pub async fn wait(
             call: ask.call,
             approval: id,
         });
-        effects.extend(card(app, lease.ticket, id, ask.effect.tool()));
+        effects.extend(cards(app, lease.ticket, id, ask.effect.tool()));
     }
     if let Some(books) = &wait.bookkeeping {
         let (effect, step) = book(lease, facts, books);
@@ -314,20 +314,21 @@ async fn open(
     Ok(approvals::open(tx, &opening, app.clock.moved()).await?)
 }
 
-/// The ticket's header, where there is a channel for it.
+/// The ticket's headers, where there are channels for them.
 pub(super) fn header(app: &App, ticket: TicketId) -> Vec<New> {
-    app.home_lane()
-        .map(|lane| New::of(Kind::Header, ticket, lane))
-        .into_iter()
-        .collect()
+    let lanes = app.home_lanes().into_iter();
+    lanes.map(|lane| New::of(Kind::Header, ticket, lane)).collect()
 }
 
-fn card(app: &App, ticket: TicketId, id: ApprovalId, tool: &str) -> Option<New> {
-    let lane = app.card_lane(tool)?;
-    Some(New {
-        approval: Some(id),
-        ..New::of(Kind::Card, ticket, lane)
-    })
+/// The approval's cards: one in each channel of its route.
+fn cards(app: &App, ticket: TicketId, id: ApprovalId, tool: &str) -> Vec<New> {
+    let lanes = app.card_lanes(tool).into_iter();
+    lanes
+        .map(|lane| New {
+            approval: Some(id),
+            ..New::of(Kind::Card, ticket, lane)
+        })
+        .collect()
 }
 
 /// The desk's bookkeeping as one effect, for desks that keep books.

@@ -260,7 +260,8 @@ async fn escalated(
     tickets::lock(&mut tx, ticket).await?;
     if outbox::end(&mut tx, claimed, EffectState::Delivered, remote_id, "").await? {
         tickets::set_state(&mut tx, ticket, TicketState::Escalated).await?;
-        if let Some(lane) = app.home_lane() {
+        let mut effects = super::commit::header(app, ticket);
+        for lane in app.home_lanes() {
             let text = format!(
                 "{ticket} was escalated to level {} ({}): {}",
                 escalation.level, escalation.team, escalation.reason
@@ -269,10 +270,9 @@ async fn escalated(
                 payload: serde_json::json!({ "text": text, "broadcast": true }),
                 ..outbox::New::of(Kind::Line, ticket, lane)
             };
-            let mut effects = super::commit::header(app, ticket);
             effects.push(line);
-            outbox::enqueue(&mut tx, &effects).await?;
         }
+        outbox::enqueue(&mut tx, &effects).await?;
         outbox::refresh_header(&mut tx, ticket).await?;
         tx.commit().await?;
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -123,4 +123,73 @@ fn zendesk_fields(spec: Value) -> HashMap<String, Value> {
         .iter()
         .flat_map(|name| schemas[*name]["properties"].as_object().into_iter().flatten());
     fields.map(|(name, field)| (name.clone(), field.clone())).collect()
+}
+
+/// What Discord's OpenAPI says against the body of a request. Unknown calls and a missing document find nothing.
+pub(crate) fn discord_faults(method: &str, path: &str, body: &Value) -> Vec<String> {
+    if body.is_null() {
+        return Vec::new();
+    }
+    let Some(spec) = discord() else { return Vec::new() };
+    let paths = spec["paths"].as_object().into_iter().flatten();
+    // A path without parameters says more than one with them.
+    let mut fitting: Vec<_> = paths.filter(|(template, _)| fits(template, path)).collect();
+    fitting.sort_by_key(|(template, _)| template.matches('{').count());
+    let Some((template, operations)) = fitting.first() else {
+        return vec![format!("Discord has no {method} {path}")];
+    };
+    let schema = &operations[method.to_lowercase()]["requestBody"]["content"]["application/json"]["schema"];
+    match schema.is_null() {
+        true => vec![format!("Discord takes no body for {method} {template}")],
+        false => against(&format!("{method} {template}"), schema, body),
+    }
+}
+
+/// The same for the answer to an interaction, by its type.
+pub(crate) fn discord_answer_faults(answer: &Value) -> Vec<String> {
+    let name = match answer["type"].as_u64() {
+        Some(1) => "PongInteractionCallbackRequest",
+        Some(4 | 5) => "CreateMessageInteractionCallbackRequest",
+        Some(6 | 7) => "UpdateMessageInteractionCallbackRequest",
+        Some(8) => "ApplicationCommandAutocompleteCallbackRequest",
+        Some(9) => "ModalInteractionCallbackRequest",
+        _ => return vec![format!("Discord knows no such answer: {answer}")],
+    };
+    match discord() {
+        None => Vec::new(),
+        Some(_) => {
+            let schema = serde_json::json!({ "$ref": format!("#/components/schemas/{name}") });
+            against(name, &schema, answer)
+        }
+    }
+}
+
+fn discord() -> Option<&'static Value> {
+    static SPEC: OnceLock<Option<Value>> = OnceLock::new();
+    SPEC.get_or_init(|| read("discord_openapi_v10.trimmed.json")).as_ref()
+}
+
+fn fits(template: &str, path: &str) -> bool {
+    let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
+    let same = |(template, path): (&&str, &&str)| template.starts_with('{') || template == path;
+    template.len() == path.len() && template.iter().zip(&path).all(same)
+}
+
+/// One validator for each call, made when it is first needed.
+fn against(name: &str, schema: &Value, body: &Value) -> Vec<String> {
+    static VALIDATORS: OnceLock<Mutex<HashMap<String, Arc<jsonschema::Validator>>>> = OnceLock::new();
+    let mut known = VALIDATORS
+        .get_or_init(Mutex::default)
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let validator = Arc::clone(known.entry(name.to_owned()).or_insert_with(|| {
+        let components = discord().map(|spec| spec["components"].clone());
+        let whole = serde_json::json!({ "allOf": [schema], "components": components });
+        Arc::new(jsonschema::validator_for(&whole).expect("Discord's document is a schema"))
+    }));
+    drop(known);
+    validator
+        .iter_errors(body)
+        .map(|error| format!("{name}: {error} at {}", error.instance_path()))
+        .collect()
 }

@@ -15,7 +15,7 @@ use deskhand_core::transcript::Transcript;
 use serde_json::json;
 use sqlx::PgConnection;
 
-use super::{Done, begin, card, header, open, seal};
+use super::{Done, begin, cards, header, open, seal};
 use crate::app::App;
 
 /// Writes down that a call of a tool outside begins, and executes its approval: from here on it is not made twice.
@@ -125,7 +125,7 @@ pub(in crate::worker) async fn put_out(
         };
         let id = open(app, tx, lease, transcript, &ask, true).await?;
         effects.extend(header(app, lease.ticket));
-        effects.extend(card(app, lease.ticket, id, sending.effect.tool()));
+        effects.extend(cards(app, lease.ticket, id, sending.effect.tool()));
     }
     outbox::enqueue_and_refresh(tx, lease.ticket, &effects).await?;
     Ok(true)
