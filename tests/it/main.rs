@@ -3,10 +3,13 @@
 mod api;
 mod approvals;
 mod boundaries;
+mod cards;
 mod commands;
 mod conversation;
 mod crashes;
 mod delivery;
+mod discord;
+mod discord_wire;
 mod embedded;
 mod fakes;
 mod helpers;

@@ -8,6 +8,8 @@ mod payloads;
 mod signatures;
 mod stub;
 
+pub(crate) use cards::card as a_card;
+
 use std::path::PathBuf;
 
 /// The folder of shared facts, where it is there.

@@ -22,7 +22,7 @@ fn at(text: &str) -> DateTime<Utc> {
     text.parse().expect("a time")
 }
 
-pub(super) fn card() -> Card {
+pub(crate) fn card() -> Card {
     Card {
         approval: ApprovalId(17),
         ticket: TicketId(1001),
