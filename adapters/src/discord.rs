@@ -10,6 +10,7 @@
 
 pub mod client;
 pub mod commands;
+pub mod desk;
 pub mod draw;
 pub mod escape;
 pub mod form;

@@ -4,6 +4,7 @@
 //! the answer follows through the outbox, as everything does that is not said at once.
 
 mod card;
+mod open;
 mod typed;
 
 use deskhand_adapters::discord::inbound::{DiscordInbound, Origin};

@@ -56,6 +56,9 @@ pub fn connect(config: &Config, clock: &Clock) -> anyhow::Result<Outside> {
         let desk = Zendesk::new(settings).map_err(|error| anyhow::anyhow!("ZENDESK_URL: {error}"))?;
         desks.insert(Source::Zendesk, Arc::new(desk));
     }
+    if let Some(discord) = &discord {
+        desks.insert(Source::Discord, Arc::clone(discord) as Arc<dyn Desk>);
+    }
     Ok(Outside {
         model,
         substitutes,

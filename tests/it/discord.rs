@@ -1,5 +1,6 @@
 //! Discord as people use it: decisions by role, forms, late tokens, commands, and both chats at once.
 
+mod messages;
 mod people;
 mod trouble;
 mod typed;

@@ -124,6 +124,9 @@ pub(crate) fn app(
             Arc::new(ZendeskDesk::new(settings).expect("the address is right")),
         );
     }
+    if let Some(discord) = &discord {
+        desks.insert(Source::Discord, Arc::clone(discord) as Arc<dyn Desk>);
+    }
     let offline = outside::offline_model(&config);
     let fallback: Arc<dyn Model> = Arc::new(deskhand_adapters::llm::Offline::new(offline));
     let model: Arc<dyn Model> = match settings.get("MODEL_OF_THE_SCENARIO").map(String::as_str) {

@@ -8,11 +8,13 @@ mod command;
 mod component;
 mod pick;
 
+use chrono::{DateTime, Utc};
 use deskhand_core::approval::Actor;
 use deskhand_core::card::{ButtonKind, ButtonValue};
 use serde_json::Value;
 
 pub(crate) use component::custom_id;
+pub(crate) use pick::message;
 
 /// A body that cannot be read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,8 +85,13 @@ pub struct Message {
     pub id: String,
     pub channel: String,
     pub author: Option<Actor>,
-    /// In plain words: mentions as they were written.
+    /// An application wrote it.
+    pub by_bot: bool,
+    /// As it was written, and below it a line for each attachment.
     pub text: String,
+    pub at: Option<DateTime<Utc>>,
+    /// The channel that its thread hangs in, where it was written in one.
+    pub thread_of: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]

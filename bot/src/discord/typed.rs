@@ -8,7 +8,7 @@ use deskhand_core::command::{self, Authority};
 use deskhand_core::id::TicketId;
 use serde_json::Value;
 
-use super::later;
+use super::{later, open};
 use crate::app::App;
 use crate::commands::{self, Asked};
 use crate::people;
@@ -78,16 +78,14 @@ fn words(command: &str, begun: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// "Triage this": the message must name a ticket for now.
+/// "Triage this": a message that names a ticket is about that one; any other becomes a ticket.
 pub(super) async fn on_message(app: &App, on: OnMessage) -> anyhow::Result<Value> {
     let words = on.message.text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
     let named = words
         .filter(|word| word.len() > 2)
-        .find(|word| word.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("T-")));
+        .find(|word| word.parse::<TicketId>().is_ok() && word.starts_with(['T', 't']));
     match named {
         Some(ticket) => serve(app, on.origin, ticket.to_owned()).await,
-        None => Ok(reply::private(
-            "This message names no ticket. Type /triage list to find its number.",
-        )),
+        None => open::from_message(app, on).await,
     }
 }

@@ -1,7 +1,7 @@
 //! `/triage` in Discord, its completion, and "Triage this".
 
 use deskhand_tests::fake::by;
-use deskhand_tests::fake::discord::LEADS;
+use deskhand_tests::fake::discord::HELP;
 use deskhand_tests::scenario_with;
 
 use super::ONLY;
@@ -62,18 +62,12 @@ async fn triage_this_works_on_a_message_that_names_a_ticket() {
     scenario_with(ONLY, async |bot| {
         a_reply_waits(bot).await;
         bot.discord.only_open_card().says("A-1");
-        let seen = bot
-            .discord
-            .uses_on_message(by("kim"), "Could you look at T-1001, please?", by("sam"))
-            .await;
-        seen.says("A-1");
-        bot.discord.gives_roles("sam", &["1"]);
-        let seen = bot
-            .discord
-            .uses_on_message(by("kim"), "And at T-1001 again?", by("sam"))
-            .await;
-        seen.says("This is for the support team");
-        bot.discord.gives_roles("sam", &[LEADS]);
+        let said = bot.discord.says("Could you look at T-1001, please?", by("kim"), HELP);
+        bot.discord.uses_on_message(&said, by("sam")).await.says("A-1");
+        bot.discord
+            .uses_on_message(&said, by("stranger"))
+            .await
+            .says("This is for the support team");
     })
     .await;
 }

@@ -9,6 +9,7 @@ mod http;
 mod looks;
 mod rest;
 mod send;
+mod speech;
 pub mod state;
 mod text;
 mod verbs;
@@ -24,6 +25,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::clock::Clock;
 use super::wire::{self, Forgery};
 pub use looks::{Kind, Posted, Unlooked};
+pub use speech::Said;
 use state::State;
 pub use verbs::{Form, From, Seen};
 
@@ -35,6 +37,8 @@ pub const GUILD: &str = "290926798626357250";
 pub const OTHER_GUILD: &str = "290926798626357999";
 /// The channel that is there from the start, with the bot in it.
 pub const CHANNEL: &str = "645027906669510660";
+/// A channel where customers write.
+pub const HELP: &str = "645027906669510777";
 /// A role, which sam has.
 pub const LEADS: &str = "539082325061836999";
 

@@ -22,12 +22,22 @@ pub(super) fn command(payload: &Value, origin: Origin) -> DiscordInbound {
                 .pointer("/data/resolved/messages")
                 .and_then(|all| all.get(&target));
             match message.and_then(pick::message) {
-                Some(message) => DiscordInbound::OnMessage(OnMessage { origin, message }),
+                Some(mut message) => {
+                    message.thread_of = thread_of(payload);
+                    DiscordInbound::OnMessage(OnMessage { origin, message })
+                }
                 None => unknown("a message command without its message"),
             }
         }
         Some(_) | None => unknown("a command that is not ours"),
     }
+}
+
+/// The channel that a thread (types 10 to 12) hangs in.
+fn thread_of(payload: &Value) -> Option<String> {
+    let kind = payload.pointer("/channel/type").and_then(Value::as_u64)?;
+    let parent = pick::text(payload, "/channel/parent_id")?;
+    (10..=12).contains(&kind).then(|| parent.to_owned())
 }
 
 /// The subcommand and its options as one line. The subcommand that only names a ticket has no word of its own.

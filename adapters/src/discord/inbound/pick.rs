@@ -4,6 +4,7 @@ use deskhand_core::approval::{Actor, Surface};
 use serde_json::Value;
 
 use super::{Message, Origin};
+use crate::discord::desk;
 
 /// The text at a JSON pointer; blank counts as absent.
 pub(super) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
@@ -76,12 +77,21 @@ fn answer(payload: &Value) -> Option<String> {
     plain.then(|| format!("webhooks/{application}/{token}"))
 }
 
-pub(super) fn message(value: &Value) -> Option<Message> {
+pub(crate) fn message(value: &Value) -> Option<Message> {
+    let mut words = owned(value, "/content");
+    for file in list(value, "/attachments") {
+        let name = text(file, "/filename").unwrap_or("a file");
+        let bytes = file.pointer("/size").and_then(Value::as_u64).unwrap_or_default();
+        words.push_str(&format!("\n[Attached: {name}, {} kB]", bytes.div_ceil(1000)));
+    }
     Some(Message {
         id: text(value, "/id").filter(|id| digits(id))?.to_owned(),
         channel: owned(value, "/channel_id"),
         author: value.pointer("/author").and_then(|author| somebody(author, None)),
-        text: owned(value, "/content"),
+        by_bot: value.pointer("/author/bot").and_then(Value::as_bool) == Some(true),
+        text: words.trim().to_owned(),
+        at: desk::at(value),
+        thread_of: None,
     })
 }
 

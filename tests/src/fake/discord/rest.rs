@@ -43,6 +43,14 @@ pub(super) fn call(
                 .filter(|m| m.channel == *id && !m.deleted);
             Ok(all.take(100).map(Message::drawn).collect())
         }
+        ("GET", ["channels", channel, "messages", id]) => {
+            guild.state.channel(channel).ok_or_else(unknown_channel)?;
+            Ok(guild
+                .state
+                .message_mut(channel, id)
+                .ok_or_else(unknown_message)?
+                .drawn())
+        }
         ("POST", ["channels", id, "messages"]) => post(guild, id, body, now),
         ("PATCH", ["channels", channel, "messages", id]) => edit(guild, channel, id, body),
         ("DELETE", ["channels", channel, "messages", id]) => {
@@ -137,6 +145,7 @@ fn post(guild: &mut Guild, channel: &str, body: &Value, now: DateTime<Utc>) -> O
         body: body.clone(),
         by_bot: true,
         author: APPLICATION.to_owned(),
+        author_name: "deskhand".to_owned(),
         nonce: nonce.map(|nonce| (nonce, now)),
         deleted: false,
         earlier: Vec::new(),

@@ -44,8 +44,8 @@ pub struct Message {
     /// `content`, `embeds`, `components` as they are now.
     pub body: Value,
     pub by_bot: bool,
-    /// Author's id, for people's messages.
     pub author: String,
+    pub author_name: String,
     pub nonce: Option<(String, DateTime<Utc>)>,
     pub deleted: bool,
     /// Earlier bodies: what somebody may still see who has not looked again.
@@ -107,6 +107,11 @@ impl State {
             place: Place::Channel,
             open: true,
         };
+        let help = Channel {
+            id: super::HELP.to_owned(),
+            name: "help".to_owned(),
+            ..channel.clone()
+        };
         Self {
             people: vec![
                 bot,
@@ -115,7 +120,7 @@ impl State {
                 person("80351110224678903", "stranger", &[], true),
                 person("80351110224678904", "outsider", &[super::LEADS], false),
             ],
-            channels: vec![channel],
+            channels: vec![channel, help],
             messages: Vec::new(),
             privates: Vec::new(),
             tokens: Vec::new(),
@@ -183,7 +188,7 @@ impl Message {
             "id": self.id, "channel_id": self.channel, "type": 0,
             "content": self.body["content"].as_str().unwrap_or_default(),
             "embeds": part("embeds"), "components": part("components"),
-            "author": { "id": self.author, "username": "somebody", "discriminator": "0", "avatar": null, "bot": self.by_bot },
+            "author": { "id": self.author, "username": self.author_name, "discriminator": "0", "avatar": null, "bot": self.by_bot },
             "timestamp": "2026-01-01T00:00:00.000000+00:00", "edited_timestamp": null, "tts": false,
             "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": [], "pinned": false, "flags": 0,
         })

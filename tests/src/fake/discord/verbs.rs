@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::looks::Posted;
 use super::state::{Message, Person};
-use super::{CHANNEL, Discord, Inner, text};
+use super::{CHANNEL, Discord, Inner, Said, text};
 use crate::fake::Who;
 
 /// Where somebody is while they act.
@@ -193,30 +193,30 @@ impl Discord {
     }
 
     /// Chooses "Triage this" on a message that somebody wrote.
-    pub async fn uses_on_message(&self, author: Who, words: &str, who: Who) -> Seen {
-        let message = {
-            let mut guild = self.guild();
-            let id = guild.state.fresh();
-            let author = guild.state.named(&author.0).id.clone();
-            let message = Message {
-                id,
-                channel: CHANNEL.to_owned(),
-                body: json!({ "content": words }),
-                by_bot: false,
-                author,
-                nonce: None,
-                deleted: false,
-                earlier: Vec::new(),
-                looked: true,
-            };
-            guild.state.messages.push(message.clone());
-            message
+    pub async fn uses_on_message(&self, said: &Said, who: Who) -> Seen {
+        let (message, channel) = {
+            let guild = self.guild();
+            let message = guild
+                .state
+                .message(&said.id)
+                .expect("the message is still there")
+                .clone();
+            let channel = guild
+                .state
+                .channel(&message.channel)
+                .expect("its channel is there")
+                .drawn();
+            (message, channel)
         };
-        let data = json!({
+        let person = self.guild().state.named(&who.0).clone();
+        let (mut body, token) = self.inner.interaction(2, &person, &message.channel, From::Guild);
+        body["channel"] = channel;
+        body["data"] = json!({
             "id": "771825006014889985", "name": "Triage this", "type": 3, "target_id": message.id,
             "resolved": { "messages": { message.id.clone(): message.drawn() } },
         });
-        self.types(2, data, who).await
+        let (status, answer) = self.inner.interact(body, &person, &token, None).await;
+        self.seen(token, status, answer)
     }
 
     async fn types(&self, kind: u64, data: Value, who: Who) -> Seen {
