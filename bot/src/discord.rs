@@ -21,6 +21,7 @@ pub async fn answer(app: &App, inbound: DiscordInbound) -> Value {
         DiscordInbound::Click(click) => card::clicked(app, click).await,
         DiscordInbound::DraftSubmitted(sent) => card::draft_submitted(app, sent).await,
         DiscordInbound::RejectSubmitted(sent) => card::reason_submitted(app, sent).await,
+        DiscordInbound::AnswerSubmitted(sent) => card::answer_submitted(app, sent).await,
         DiscordInbound::Command(command) => typed::command(app, command).await,
         DiscordInbound::Completing(completing) => Ok(typed::completing(app, completing).await),
         DiscordInbound::OnMessage(on) => typed::on_message(app, on).await,

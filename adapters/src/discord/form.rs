@@ -5,6 +5,7 @@
 
 mod edit;
 mod full;
+mod question;
 mod reject;
 
 use deskhand_core::card::{ButtonKind, ButtonValue};
@@ -16,6 +17,8 @@ use super::inbound::custom_id;
 pub use edit::edit;
 pub(crate) use edit::typed_draft;
 pub use full::full;
+pub use question::question;
+pub(crate) use question::typed_answer;
 pub(crate) use reject::given_reason;
 pub use reject::{REASONS, reject};
 
@@ -27,7 +30,7 @@ const INPUT: usize = 4000;
 fn modal(kind: ButtonKind, value: &ButtonValue, components: Vec<Value>) -> Value {
     let title = format!("{} {}", kind.label(), value.approval);
     json!({
-        "custom_id": custom_id(kind, value),
+        "custom_id": custom_id(kind.as_str(), value),
         "title": escape::clip(&title, TITLE, "…"),
         "components": components,
     })

@@ -37,8 +37,11 @@ pub enum DiscordInbound {
     DraftSubmitted(DraftSubmitted),
     /// The reject form was sent.
     RejectSubmitted(RejectSubmitted),
+    AnswerSubmitted(AnswerSubmitted),
     /// Somebody waits for an answer, and it is nothing that this version knows.
-    Unknown { why: String },
+    Unknown {
+        why: String,
+    },
 }
 
 /// What every interaction carries.
@@ -98,6 +101,8 @@ pub struct Message {
 pub struct Click {
     pub origin: Origin,
     pub kind: ButtonKind,
+    /// Which option of a question it chooses.
+    pub option: Option<usize>,
     pub value: ButtonValue,
 }
 
@@ -115,6 +120,14 @@ pub struct RejectSubmitted {
     pub value: ButtonValue,
     /// The chosen reason and the person's words, never blank.
     pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerSubmitted {
+    pub origin: Origin,
+    pub value: ButtonValue,
+    /// The answer to a question, in words; may be blank.
+    pub text: String,
 }
 
 /// Parses the body of a request to the interactions address.

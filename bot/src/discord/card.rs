@@ -1,6 +1,6 @@
 //! Clicks on cards, and the forms that they open.
 
-use deskhand_adapters::discord::inbound::{Click, DraftSubmitted, Origin, RejectSubmitted};
+use deskhand_adapters::discord::inbound::{AnswerSubmitted, Click, DraftSubmitted, Origin, RejectSubmitted};
 use deskhand_adapters::discord::{form, reply};
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::card::{ButtonKind, ButtonValue};
@@ -12,16 +12,25 @@ use crate::decisions::{self, Wanted};
 use crate::{people, worker};
 
 pub(super) async fn clicked(app: &App, click: Click) -> anyhow::Result<Value> {
-    let Click { origin, kind, value } = click;
+    let Click {
+        origin,
+        kind,
+        option,
+        value,
+    } = click;
     if value.deployment != app.config.deployment {
         // No other deployment is told of it: an application has one address.
         return Ok(reply::private(
             "This card belongs to another deployment; nothing was changed.",
         ));
     }
-    match kind {
-        ButtonKind::Approve => decide(app, origin, value, Wish::Approve).await,
-        ButtonKind::Edit | ButtonKind::Reject | ButtonKind::View => show(app, &origin, kind, &value).await,
+    match (kind, option) {
+        (ButtonKind::Approve, _) => decide(app, origin, value, Wish::Approve).await,
+        (ButtonKind::Choose, Some(option)) => decide(app, origin, value, Wish::Choose { option }).await,
+        (ButtonKind::Choose, None)
+        | (ButtonKind::Edit | ButtonKind::Reject | ButtonKind::View | ButtonKind::Answer, _) => {
+            show(app, &origin, kind, &value).await
+        }
     }
 }
 
@@ -49,6 +58,7 @@ async fn show(app: &App, origin: &Origin, kind: ButtonKind, value: &ButtonValue)
             Some(form) => reply::form(form),
             None => reply::private("This draft is too long for a form here. Reject it and say what to change."),
         },
+        (ButtonKind::Answer | ButtonKind::Choose, None) => reply::form(form::question(value, &card.will)),
         (ButtonKind::Reject | ButtonKind::Approve, None) => reply::form(form::reject(value)),
     })
 }
@@ -59,6 +69,10 @@ pub(super) async fn draft_submitted(app: &App, sent: DraftSubmitted) -> anyhow::
 
 pub(super) async fn reason_submitted(app: &App, sent: RejectSubmitted) -> anyhow::Result<Value> {
     decide(app, sent.origin, sent.value, Wish::Reject { reason: sent.reason }).await
+}
+
+pub(super) async fn answer_submitted(app: &App, sent: AnswerSubmitted) -> anyhow::Result<Value> {
+    decide(app, sent.origin, sent.value, Wish::Answer { text: sent.text }).await
 }
 
 /// The card itself shows a decision; everything else is told to the person. A form is gone once it was sent, so what was
@@ -81,7 +95,11 @@ async fn decide(app: &App, origin: Origin, value: ButtonValue, wish: Wish) -> an
             Ok(None) | Err(_) => reply::nothing_yet(),
         },
         (Answer::Checking, _) => reply::private_later(),
-        (_, Wish::Edit { text }) if !text.trim().is_empty() => reply::private_with(&sentence, text),
-        (_, Wish::Edit { .. } | Wish::Approve | Wish::Reject { .. }) => reply::private(&sentence),
+        (_, Wish::Edit { text } | Wish::Answer { text }) if !text.trim().is_empty() => {
+            reply::private_with(&sentence, text)
+        }
+        (_, Wish::Edit { .. } | Wish::Answer { .. } | Wish::Choose { .. } | Wish::Approve | Wish::Reject { .. }) => {
+            reply::private(&sentence)
+        }
     })
 }

@@ -185,7 +185,7 @@ fn fields(card: &Card, more: &str) -> Vec<Value> {
 
 fn sign(ending: SettledAs) -> &'static str {
     match ending {
-        SettledAs::Approved | SettledAs::Edited => "✅",
+        SettledAs::Approved | SettledAs::Edited | SettledAs::Answered => "✅",
         SettledAs::Rejected => "⛔",
         SettledAs::Expired => "⌛",
         SettledAs::Withdrawn | SettledAs::Superseded => "↩️",
@@ -197,7 +197,7 @@ fn sign(ending: SettledAs) -> &'static str {
 fn color(card: &Card) -> u32 {
     match card.settled.as_ref().map(|settled| settled.ending) {
         None => 0x00f0_b232,
-        Some(SettledAs::Approved | SettledAs::Edited) => 0x0024_8046,
+        Some(SettledAs::Approved | SettledAs::Edited | SettledAs::Answered) => 0x0024_8046,
         Some(SettledAs::Rejected) => 0x00da_373c,
         Some(SettledAs::Expired | SettledAs::Withdrawn | SettledAs::Superseded | SettledAs::Recorded) => 0x0080_848e,
     }

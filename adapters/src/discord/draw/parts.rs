@@ -51,6 +51,9 @@ pub(super) fn url(address: Option<&str>) -> Option<String> {
     fits.then(|| url.to_string())
 }
 
+/// Discord's limit for what stands on a button.
+const LABEL: usize = 80;
+
 /// Rows of at most five buttons, at most five rows.
 pub(super) fn rows(buttons: &[Button]) -> Vec<Value> {
     let all: Vec<Value> = buttons.iter().map(button).collect();
@@ -65,12 +68,12 @@ fn button(button: &Button) -> Value {
     let style = match button.kind {
         ButtonKind::Approve => 3,
         ButtonKind::Reject => 4,
-        ButtonKind::Edit | ButtonKind::View => 2,
+        ButtonKind::Edit | ButtonKind::View | ButtonKind::Choose | ButtonKind::Answer => 2,
     };
     json!({
         "type": 2,
         "style": style,
-        "label": button.kind.label(),
-        "custom_id": inbound::custom_id(button.kind, &button.value),
+        "label": plain(button.label(), LABEL),
+        "custom_id": inbound::custom_id(&button.id(), &button.value),
     })
 }

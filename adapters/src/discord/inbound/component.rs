@@ -1,24 +1,31 @@
 //! Clicks on cards, and forms that were sent.
 
-use deskhand_core::card::{ButtonKind, ButtonValue};
+use deskhand_core::card::{Button, ButtonKind, ButtonValue};
 use serde_json::Value;
 
-use super::{Click, DiscordInbound, DraftSubmitted, Origin, RejectSubmitted, pick, unknown};
+use super::{AnswerSubmitted, Click, DiscordInbound, DraftSubmitted, Origin, RejectSubmitted, pick, unknown};
 use crate::discord::form;
 
 /// What a button and the form that it opens carry: at most 100 characters, of which a value has 80 at most.
-pub(crate) fn custom_id(kind: ButtonKind, value: &ButtonValue) -> String {
-    format!("{kind}:{}", value.encode())
+/// `id` tells the button from the card's others: `approve`, `choose-2`.
+pub(crate) fn custom_id(id: &str, value: &ButtonValue) -> String {
+    format!("{id}:{}", value.encode())
 }
 
-fn carried(payload: &Value) -> Option<(ButtonKind, ButtonValue)> {
-    let (kind, value) = pick::text(payload, "/data/custom_id")?.split_once(':')?;
-    Some((kind.parse().ok()?, ButtonValue::decode(value)?))
+fn carried(payload: &Value) -> Option<(ButtonKind, Option<usize>, ButtonValue)> {
+    let (id, value) = pick::text(payload, "/data/custom_id")?.split_once(':')?;
+    let (kind, option) = Button::read_id(id)?;
+    Some((kind, option, ButtonValue::decode(value)?))
 }
 
 pub(super) fn click(payload: &Value, origin: Origin) -> DiscordInbound {
     match carried(payload) {
-        Some((kind, value)) => DiscordInbound::Click(Click { origin, kind, value }),
+        Some((kind, option, value)) => DiscordInbound::Click(Click {
+            origin,
+            kind,
+            option,
+            value,
+        }),
         None => unknown("a button or menu that is not ours"),
     }
 }
@@ -26,15 +33,21 @@ pub(super) fn click(payload: &Value, origin: Origin) -> DiscordInbound {
 pub(super) fn submission(payload: &Value, origin: Origin) -> DiscordInbound {
     let fields = fields(payload);
     match carried(payload) {
-        Some((ButtonKind::Edit, value)) => {
+        Some((ButtonKind::Edit, _, value)) => {
             let text = form::typed_draft(&fields);
             DiscordInbound::DraftSubmitted(DraftSubmitted { origin, value, text })
         }
-        Some((ButtonKind::Reject, value)) => {
+        Some((ButtonKind::Reject, _, value)) => {
             let reason = form::given_reason(&fields);
             DiscordInbound::RejectSubmitted(RejectSubmitted { origin, value, reason })
         }
-        Some((ButtonKind::Approve | ButtonKind::View, _)) | None => unknown("a form that is not ours"),
+        Some((ButtonKind::Answer, _, value)) => {
+            let text = form::typed_answer(&fields);
+            DiscordInbound::AnswerSubmitted(AnswerSubmitted { origin, value, text })
+        }
+        Some((ButtonKind::Approve | ButtonKind::View | ButtonKind::Choose, ..)) | None => {
+            unknown("a form that is not ours")
+        }
     }
 }
 

@@ -103,7 +103,13 @@ fn a_forward_tells_who_wrote_the_mail_within() {
         (original.address.as_str(), original.body.as_str()),
         ("eva@lund.example", "Sie brummt.")
     );
-    assert_eq!(told(&found).comments[0].body, "Bitte übernehmen.");
+    assert_eq!(found.words, "Bitte übernehmen.");
+    // What the words are about is part of what was said.
+    let body = &told(&found).comments[0].body;
+    assert!(
+        body.starts_with("Bitte übernehmen.\n\nVon: Eva Lund") && body.ends_with("Sie brummt."),
+        "{body}"
+    );
 }
 
 #[test]

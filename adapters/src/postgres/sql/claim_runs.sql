@@ -1,7 +1,8 @@
 -- Claims ready runs: their rows of the queue are deleted, and the run gets a lease and a new attempt in the same
 -- statement. Of one ticket these are at most the run that is not final and its helpers. A row whose run is no longer
--- queued (it was cancelled) is deleted and claims nothing. The levels come in the order in which they are served; each is a range of its own in the index, so that its mark skips what was deleted instead of filtering it. A level is
--- only looked at when those before it gave too few. The commit is not waited for until it is on the disk: whatever the run
+-- queued (it was cancelled) is deleted and claims nothing. The levels come in the order in which they are served; each
+-- is a range of its own in the index, so that its mark skips what was deleted instead of filtering it. A level is only
+-- looked at when those before it gave too few. The commit is not waited for until it is on the disk: whatever the run
 -- does afterwards stands behind it in the log, and a claim that a loss of power undoes has done nothing.
 WITH soon AS (
     SELECT set_config('synchronous_commit', 'off', true)
