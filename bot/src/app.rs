@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32};
 
 use anyhow::Context;
-use deskhand_adapters::email::out::Post;
 use deskhand_adapters::discord::DiscordChat;
+use deskhand_adapters::email::out::Post;
 use deskhand_adapters::postgres::inbox::Intake;
 use deskhand_adapters::slack::SlackChat;
 use deskhand_adapters::zendesk::OurAuthor;

@@ -2,8 +2,8 @@
 //! SNS for a certificate that it does not know yet).
 
 pub mod api;
-pub mod email;
 pub mod discord;
+pub mod email;
 pub mod events;
 pub mod health;
 pub mod intake;

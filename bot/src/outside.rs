@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context;
-use deskhand_adapters::email::out::{Post, Provider, Smtp};
 use deskhand_adapters::discord::{self, DiscordChat};
+use deskhand_adapters::email::out::{Post, Provider, Smtp};
 use deskhand_adapters::llm::{Anthropic, AnthropicConfig, Limits, Offline, OpenAi, OpenAiConfig};
 use deskhand_adapters::mcp::Servers;
 use deskhand_adapters::slack::{self, SlackChat};

@@ -33,7 +33,7 @@ pub(super) async fn tell(app: &App, bounce: &Bounce, thread: &Thread) -> anyhow:
         tickets::set_trouble(&mut tx, found.id, &trouble).await?;
         tickets::set_state(&mut tx, found.id, TicketState::Triaged).await?;
         let mut shown = header(app, found.id);
-        if let Some(lane) = app.home_lane() {
+        for lane in app.home_lanes() {
             shown.push(New {
                 payload: json!({ "text": format!("{}: {trouble}", found.id), "broadcast": true }),
                 ..New::of(Kind::Line, found.id, lane)

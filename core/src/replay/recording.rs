@@ -54,7 +54,9 @@ impl Recording {
                 }
                 StepKind::Compacted { cut, .. } => recording.summaries.push((*cut, step.kind.clone())),
                 // Made by the run itself, or told to nobody but people.
-                StepKind::Nudged
+                StepKind::Tasked { .. }
+                | StepKind::Awaited { .. }
+                | StepKind::Nudged
                 | StepKind::Started { .. }
                 | StepKind::Asked { .. }
                 | StepKind::Booked { .. }

@@ -8,6 +8,7 @@ use deskhand_adapters::llm::Offline;
 use deskhand_adapters::postgres::{learning, runs};
 use deskhand_core::budget::Spent;
 use deskhand_core::context;
+use deskhand_core::facts::Role;
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::model::{ModelReply, ModelRequest};
 use deskhand_core::offline::Learned;
@@ -114,6 +115,7 @@ impl<'a> Replayer<'a> {
             run,
             ticket,
             mode: Mode::Shadow,
+            role: Role::Main,
         };
         loop {
             let read = facts::read(self.app, of, replay.transcript()).await?;
