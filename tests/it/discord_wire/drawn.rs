@@ -141,13 +141,16 @@ fn forms_keep_discords_limits() {
     for form in [
         form::edit(&value, &"Dear Ada, ".repeat(1_500)).expect("it fits"),
         form::reject(&value),
+        form::question(&value, &"May we refund after thirty days? ".repeat(40)),
     ] {
         assert!(length(&form["title"]) <= 45 && length(&form["custom_id"]) <= 100);
         let labels = form["components"].as_array().expect("a list");
         assert!((1..=5).contains(&labels.len()));
         for label in labels {
             assert!((1..=45).contains(&length(&label["label"])) && length(&label["component"]["value"]) <= 4000);
+            assert!(length(&label["description"]) <= 100 && length(&label["component"]["placeholder"]) <= 100);
         }
     }
-    assert_eq!(ButtonKind::ALL.len(), a_card().buttons.len());
+    // Every button but the two of questions.
+    assert_eq!(ButtonKind::ALL.len() - 2, a_card().buttons.len());
 }
