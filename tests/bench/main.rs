@@ -7,6 +7,7 @@
 mod claim;
 mod cluster;
 mod drain;
+mod events;
 mod fake;
 mod ingest;
 mod kill;
@@ -18,6 +19,7 @@ mod report;
 mod resume;
 mod runs;
 mod search;
+mod tokens;
 mod webhook;
 mod world;
 
@@ -53,9 +55,11 @@ enum Figure {
     Paused,
     Kill,
     Search,
+    Events,
+    Tokens,
 }
 
-const EACH: [Figure; 9] = [
+const EACH: [Figure; 11] = [
     Figure::Ingest,
     Figure::Drain,
     Figure::Claim,
@@ -65,6 +69,8 @@ const EACH: [Figure; 9] = [
     Figure::Paused,
     Figure::Kill,
     Figure::Search,
+    Figure::Events,
+    Figure::Tokens,
 ];
 
 fn main() -> ExitCode {
@@ -85,6 +91,7 @@ fn main() -> ExitCode {
         let mut words = std::env::args().skip(1);
         match words.next().as_deref() {
             Some(load::WORD) => load::child(words.next()).await,
+            Some(events::WORD) => events::child(words.next()).await,
             Some(kill::WORD) => kill::child(words.next()).await,
             _ => measure(&Args::parse()).await,
         }
@@ -131,5 +138,7 @@ async fn one(figure: Figure, cluster: &Cluster, report: &mut Report) -> anyhow::
         Figure::Paused => paused::measure(cluster, report).await,
         Figure::Kill => kill::measure(cluster, report).await,
         Figure::Search => search::measure(cluster, report).await,
+        Figure::Events => events::measure(cluster, report).await,
+        Figure::Tokens => tokens::measure(cluster, report).await,
     }
 }

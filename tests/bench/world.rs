@@ -23,6 +23,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::cluster::Fresh;
 
+/// What opens the API.
+pub(crate) const API_TOKEN: &str = "bench-api-token";
+
 /// Runs at once.
 pub(crate) const RUNNERS: usize = 32;
 
@@ -148,6 +151,7 @@ fn settings(approver: &str, slack_url: &str, runners: usize) -> BTreeMap<String,
     let runners = runners.to_string();
     [
         ("DESKHAND_APPROVERS", approver.as_str()),
+        ("DESKHAND_API_TOKEN", API_TOKEN),
         ("DESKHAND_QUIET_TIME", "0s"),
         ("DESKHAND_RUNNERS", &runners),
         ("DESKHAND_MAX_STEPS", "200"),
