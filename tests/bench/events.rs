@@ -155,7 +155,7 @@ pub(crate) async fn measure(cluster: &Cluster, report: &mut Report) -> anyhow::R
             unit,
             against: None,
             must,
-            aim: Goal::None,
+            aim: must,
         });
     }
     Ok(())
