@@ -132,9 +132,11 @@ fn reached(row: &Row) -> &'static str {
     let by = ratio(row).unwrap_or(row.ours);
     match (row.must, row.aim) {
         (Goal::None, Goal::None) => "–",
+        (must, _) if !must.reached(by) => "no",
+        (_, Goal::None) => "must",
         (_, aim) if aim.reached(by) => "aim",
-        (must, _) if must.reached(by) => "must",
-        _ => "no",
+        (Goal::None, _) => "no",
+        _ => "must",
     }
 }
 
