@@ -233,7 +233,6 @@ impl Raw {
 #[derive(Clone, Copy, Debug)]
 pub enum Which {
     One(ApprovalId),
-    OfRun(RunId),
     OfTicket(TicketId),
     /// All that wait for a decision, oldest first.
     Open,
@@ -242,37 +241,39 @@ pub enum Which {
     Unexecuted,
 }
 
-pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row>> {
-    let (one, run, ticket, open, unexecuted) = match which {
-        Which::One(id) => (Some(id.0), None, None, false, false),
-        Which::OfRun(run) => (None, Some(run.0), None, false, false),
-        Which::OfTicket(ticket) => (None, None, Some(ticket.0), false, false),
-        Which::Open => (None, None, None, true, false),
-        Which::Unexecuted => (None, None, None, false, true),
+/// The approvals that a condition picks, oldest first.
+macro_rules! select {
+    ($where:literal $(, $value:expr)?) => {
+        sqlx::query_as!(
+            Raw,
+            r#"SELECT id, ticket_id, run_id, call_step, call_index, tool, effect, digest, why,
+                      marks AS "marks: Json<Vec<Mark>>", state, decided_by, decided_by_name, decided_at, reason, edited,
+                      recorded, instructed_by, expires_at, executed_at, created_at
+                 FROM approval WHERE "#
+                + $where
+                + " ORDER BY id LIMIT 1000"
+            $(, $value)?
+        )
     };
-    let rows = sqlx::query_as!(
-        Raw,
-        r#"SELECT id, ticket_id, run_id, call_step, call_index, tool, effect, digest, why,
-                  marks AS "marks: Json<Vec<Mark>>", state, decided_by, decided_by_name, decided_at, reason, edited,
-                  recorded, instructed_by, expires_at, executed_at, created_at
-             FROM approval
-            WHERE ($1::bigint IS NOT NULL AND id = $1)
-               OR ($2::uuid IS NOT NULL AND run_id = $2)
-               OR ($3::bigint IS NOT NULL AND ticket_id = $3)
-               OR ($4 AND state = 'open' AND NOT recorded)
-               OR ($5 AND state IN ('approved', 'edited') AND executed_at IS NULL
-                   AND NOT EXISTS (SELECT FROM run r WHERE r.id = run_id
-                                   AND (r.state IN ('queued', 'running') OR r.paused AND r.finished_at IS NULL)))
-            ORDER BY id LIMIT 1000"#,
-        one,
-        run,
-        ticket,
-        open,
-        unexecuted,
-    )
-    .fetch_all(db)
-    .await?;
-    Ok(rows.into_iter().filter_map(Raw::known).collect())
+}
+
+/// A statement for each, so that each goes by its index: a statement for all would be planned once, as a walk.
+pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row>> {
+    let rows = match which {
+        Which::One(id) => select!("id = $1", id.0).fetch_all(db).await,
+        Which::OfTicket(ticket) => select!("ticket_id = $1", ticket.0).fetch_all(db).await,
+        Which::Open => select!("state = 'open' AND NOT recorded").fetch_all(db).await,
+        Which::Unexecuted => {
+            select!(
+                "state IN ('approved', 'edited') AND executed_at IS NULL
+                 AND NOT EXISTS (SELECT FROM run r WHERE r.id = run_id
+                                 AND (r.state IN ('queued', 'running') OR r.paused AND r.finished_at IS NULL))"
+            )
+            .fetch_all(db)
+            .await
+        }
+    };
+    Ok(rows?.into_iter().filter_map(Raw::known).collect())
 }
 
 /// What an approval is about: none of it ever changes.
