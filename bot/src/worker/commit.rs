@@ -85,7 +85,6 @@ pub async fn rest(
     partial: Option<StepKind>,
 ) -> anyhow::Result<Done> {
     let mut tx = app.pool.begin().await?;
-    tickets::lock(&mut tx, lease.ticket).await?;
     if runs::hold(&mut tx, lease).await?.is_err() {
         return Ok(Done::Lost);
     }

@@ -10,12 +10,10 @@ use deskhand_core::facts::ApprovalFact;
 use deskhand_core::next::{Execution, execute};
 use tokio_util::sync::CancellationToken;
 
+use super::runner::GIVE_UP;
 use super::{commit, facts};
 use crate::app::App;
 use crate::{kept, people};
-
-/// After so many lost leases in a row a run fails for good.
-const GIVE_UP: i32 = 8;
 
 /// Does what is due. Gives how much that was, so that scenarios know when nothing is left.
 pub async fn tick(app: &App) -> anyhow::Result<usize> {
