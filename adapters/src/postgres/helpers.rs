@@ -190,23 +190,29 @@ async fn wake_parent(tx: &mut PgConnection, parent: RunId) -> sqlx::Result<bool>
 
 /// Closes helpers of a run that are at work: those of these numbers, or all. A runner that has one in hand is told.
 pub async fn close(tx: &mut PgConnection, parent: RunId, numbers: Option<&[i32]>, why: &str) -> sqlx::Result<()> {
-    let closed = sqlx::query_scalar!(
+    // Before the runs are locked, as a claim does.
+    sqlx::query!(
+        "DELETE FROM ready USING helper h
+          WHERE h.run_id = ready.run_id AND h.parent = $1 AND ($2::integer[] IS NULL OR h.number = ANY($2))",
+        parent.0,
+        numbers,
+    )
+    .execute(&mut *tx)
+    .await?;
+    sqlx::query!(
         "UPDATE run SET state = 'cancelled', error = $3, lease_owner = NULL, lease_until = NULL,
                 finished_at = clock_timestamp()
           WHERE id IN (SELECT r.id FROM helper h JOIN run r ON r.id = h.run_id
                         WHERE h.parent = $1 AND ($2::integer[] IS NULL OR h.number = ANY($2))
                           AND r.state IN ('queued', 'running', 'waiting')
                         ORDER BY r.id FOR UPDATE OF r)
-            AND state IN ('queued', 'running', 'waiting') RETURNING id",
+            AND state IN ('queued', 'running', 'waiting')",
         parent.0,
         numbers,
         why,
     )
-    .fetch_all(&mut *tx)
+    .execute(tx)
     .await?;
-    sqlx::query!("DELETE FROM ready WHERE run_id = ANY($1)", &closed)
-        .execute(tx)
-        .await?;
     Ok(())
 }
 

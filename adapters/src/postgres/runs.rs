@@ -270,8 +270,22 @@ pub async fn complete_if_delivered(tx: &mut PgConnection, run: RunId) -> sqlx::R
     Ok(done.rows_affected() == 1)
 }
 
+/// Takes the runs of a ticket out of the queue: before they are locked, since a claim takes a row of the queue first and
+/// its run after it. The ticket's lock is held. What a failure puts back meanwhile is left to the claim, which finds the
+/// run no longer queued.
+async fn leave_queue(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<()> {
+    sqlx::query!(
+        "DELETE FROM ready USING run WHERE run.id = ready.run_id AND run.ticket_id = $1 AND run.state = 'queued'",
+        ticket.0
+    )
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
 /// Cancels the open run of a ticket and its helpers, wherever they are. A runner at work finds its lease gone.
 pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx::Result<Vec<RunId>> {
+    leave_queue(tx, ticket).await?;
     let ids = sqlx::query_scalar!(
         "UPDATE run SET state = 'cancelled', error = $2, lease_owner = NULL, lease_until = NULL,
                 finished_at = clock_timestamp()
@@ -281,11 +295,8 @@ pub async fn cancel(tx: &mut PgConnection, ticket: TicketId, why: &str) -> sqlx:
         ticket.0,
         why,
     )
-    .fetch_all(&mut *tx)
+    .fetch_all(tx)
     .await?;
-    sqlx::query!("DELETE FROM ready WHERE run_id = ANY($1)", &ids)
-        .execute(tx)
-        .await?;
     Ok(ids.into_iter().map(RunId).collect())
 }
 

@@ -1,10 +1,12 @@
 //! Leases: returned when lost, worth nothing to who is late, never two on one ticket, given up after too many deaths.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use deskhand::worker::control::Hand;
 use deskhand::worker::runner::{self, Left};
 use deskhand_adapters::postgres::runs;
+use deskhand_core::id::TicketId;
 use deskhand_tests::fake::by;
 use deskhand_tests::{Bot, scenario};
 use tokio::task::JoinSet;
@@ -133,6 +135,55 @@ async fn many_runners_at_once_never_have_the_same_ticket() {
         assert_eq!(tickets.len(), 24);
         leases_run_out(bot).await;
         assert_eq!(bot.counts("SELECT count(*) FROM ready").await, 24);
+    })
+    .await;
+}
+
+/// Somebody takes the one run out of the queue and has to wait for it; whoever claims meanwhile must not wait for the two
+/// of them, who would wait for the claim.
+async fn a_claim_passes_by(bot: &Bot, taking: impl Future<Output = sqlx::Result<()>> + Send + 'static) {
+    let mut lock = bot.pool().begin().await.expect("the database answers");
+    sqlx::query("SELECT id FROM run FOR UPDATE")
+        .execute(&mut *lock)
+        .await
+        .expect("nobody holds it");
+    let taking = tokio::spawn(taking);
+    let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while bot.counts(waits).await == 0 {
+        assert!(!taking.is_finished(), "it waits for the run");
+    }
+    let claimed = tokio::time::timeout(Duration::from_secs(10), claims(bot, 7)).await;
+    assert_eq!(claimed.expect("a claim waits for nobody"), []);
+    lock.rollback().await.expect("it can be let go");
+    taking.await.expect("it ends").expect("it was not refused");
+    assert_eq!(bot.counts("SELECT count(*) FROM ready").await, 0);
+}
+
+#[tokio::test]
+async fn a_claim_does_not_wait_for_a_run_that_is_being_paused_or_stopped() {
+    scenario(async |bot| {
+        ada_asks(bot).await;
+        let pool = bot.pool().clone();
+        a_claim_passes_by(bot, async move {
+            let mut tx = pool.begin().await?;
+            runs::pause(&mut tx, TicketId(1001)).await?;
+            tx.commit().await
+        })
+        .await;
+        assert_eq!(states(bot).await, ["waiting"]);
+
+        let mut tx = bot.pool().begin().await.expect("the database answers");
+        runs::resume(&mut tx, TicketId(1001)).await.expect("it is paused");
+        tx.commit().await.expect("the database answers");
+        assert_eq!(states(bot).await, ["queued"]);
+        let pool = bot.pool().clone();
+        a_claim_passes_by(bot, async move {
+            let mut tx = pool.begin().await?;
+            runs::cancel(&mut tx, TicketId(1001), "stopped").await?;
+            tx.commit().await
+        })
+        .await;
+        assert_eq!(states(bot).await, ["cancelled"]);
     })
     .await;
 }

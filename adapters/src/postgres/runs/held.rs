@@ -5,7 +5,7 @@ use deskhand_core::step::StepKind;
 use sqlx::{PgConnection, PgPool};
 use uuid::Uuid;
 
-use super::{Lease, LeaseLost, wake};
+use super::{Lease, LeaseLost, leave_queue, wake};
 
 /// What pausing came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub enum Paused {
 /// Pauses the open run of a ticket, and its helpers. Whatever would have queued one of them finds it paused.
 pub async fn pause(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Paused> {
     let row = sqlx::query!(
-        "SELECT id, state, paused FROM run
-          WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting') FOR UPDATE",
+        "SELECT id, paused FROM run
+          WHERE ticket_id = $1 AND parent IS NULL AND state IN ('queued', 'running', 'waiting')",
         ticket.0
     )
     .fetch_optional(&mut *tx)
@@ -33,44 +33,38 @@ pub async fn pause(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Paus
     if row.paused {
         return Ok(Paused::Already(RunId(row.id)));
     }
-    let at_work = row.state == "running";
-    sqlx::query!(
-        "WITH held AS (
-             UPDATE run SET paused = true, state = CASE WHEN state = 'queued' THEN 'waiting' ELSE state END
-              WHERE id = $1 OR parent = $1 AND state IN ('queued', 'running', 'waiting') RETURNING id)
-         DELETE FROM ready WHERE run_id IN (SELECT id FROM held)",
-        row.id
+    leave_queue(tx, ticket).await?;
+    let held = sqlx::query!(
+        "UPDATE run SET paused = true, state = CASE WHEN state = 'queued' THEN 'waiting' ELSE state END
+          WHERE id IN (SELECT id FROM run WHERE ticket_id = $1 AND state IN ('queued', 'running', 'waiting')
+                        ORDER BY id FOR UPDATE)
+            AND state IN ('queued', 'running', 'waiting') RETURNING id, state",
+        ticket.0
     )
-    .execute(tx)
+    .fetch_all(tx)
     .await?;
-    Ok(match at_work {
-        true => Paused::AtWork(RunId(row.id)),
-        false => Paused::Rests(RunId(row.id)),
+    Ok(match held.iter().find(|held| held.id == row.id) {
+        Some(held) if held.state == "running" => Paused::AtWork(RunId(row.id)),
+        Some(_) => Paused::Rests(RunId(row.id)),
+        None => Paused::Nothing,
     })
 }
 
-/// Lets the paused run of a ticket go on. `None` when none is paused.
+/// Lets the paused run of a ticket and its helpers go on. `None` when none is paused.
 pub async fn resume(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<Option<RunId>> {
-    let run = sqlx::query_scalar!(
-        "UPDATE run SET paused = false
-          WHERE ticket_id = $1 AND parent IS NULL AND paused AND state IN ('running', 'waiting') RETURNING id",
+    let resumed = sqlx::query!(
+        r#"UPDATE run SET paused = false
+            WHERE id IN (SELECT id FROM run WHERE ticket_id = $1 AND paused AND state IN ('running', 'waiting')
+                          ORDER BY id FOR UPDATE)
+              AND paused AND state IN ('running', 'waiting') RETURNING id, parent IS NOT NULL AS "helper!""#,
         ticket.0
     )
-    .fetch_optional(&mut *tx)
-    .await?
-    .map(RunId);
-    if let Some(run) = run {
-        let helpers = sqlx::query_scalar!(
-            "UPDATE run SET paused = false WHERE parent = $1 AND paused AND state IN ('running', 'waiting') RETURNING id",
-            run.0
-        )
-        .fetch_all(&mut *tx)
-        .await?;
-        for resumed in std::iter::once(run).chain(helpers.into_iter().map(RunId)) {
-            wake(tx, resumed).await?;
-        }
+    .fetch_all(&mut *tx)
+    .await?;
+    for run in &resumed {
+        wake(tx, RunId(run.id)).await?;
     }
-    Ok(run)
+    Ok(resumed.iter().find(|run| !run.helper).map(|run| RunId(run.id)))
 }
 
 /// A runner lets go of a run that was paused under its hands.
