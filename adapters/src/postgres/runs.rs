@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 pub use claim::{Claimed, LEVELS, Levels, Taker, claim, take};
 pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, why_stopped, words};
-pub use idle::{Swept, finish_idle, sweep_idle};
+pub use idle::{finish_idle, sweep_idle};
 pub use log::{append, steps, transcript};
 pub use lost::{Lost, postpone, put_back, reset_failures, sweep};
 pub use shown::{Looked, Shown, counts, get, look, of_ticket};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deskhand_adapters::postgres::runs::{self, Claimed, Lease, Word};
+use deskhand_adapters::postgres::runs::{self, Claimed, Lease, Levels, Word};
 use deskhand_adapters::postgres::tickets;
 use deskhand_core::facts::Facts;
 use deskhand_core::next::{Next, Starting, next, report};
@@ -74,16 +74,10 @@ async fn end_idle(app: &App, mut leases: Vec<Lease>) -> sqlx::Result<Vec<Lease>>
 }
 
 /// Where one run had nothing to do, the queue is looked through for more of them: they come in crowds.
-async fn sweep_idle(app: &App, mark: &mut Mark) {
-    for (level, priority) in runs::LEVELS.into_iter().enumerate() {
-        let above = mark.above()[level];
-        match runs::sweep_idle(&app.pool, priority, above, SWEEP, app.clock.moved()).await {
-            Ok(swept) => {
-                let mut lowest = [None; 3];
-                lowest[level] = swept.lowest;
-                mark.saw(&lowest, false);
-            }
-            Err(error) => tracing::warn!(%error, "idle runs could not be ended"),
+async fn sweep_idle(app: &App, above: Levels) {
+    for (priority, above) in runs::LEVELS.into_iter().zip(above) {
+        if let Err(error) = runs::sweep_idle(&app.pool, priority, above, SWEEP, app.clock.moved()).await {
+            tracing::warn!(%error, "idle runs could not be ended");
         }
     }
 }
@@ -134,7 +128,7 @@ pub async fn work(app: App, cancel: CancellationToken) {
             }
         };
         if leases.len() < claimed.leases.len() {
-            sweep_idle(&app, &mut mark).await;
+            sweep_idle(&app, mark.above()).await;
         }
         for (lease, slot) in leases.into_iter().zip(slots) {
             crew.start(&app, lease, slot);

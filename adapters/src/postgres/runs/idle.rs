@@ -35,31 +35,24 @@ pub async fn finish_idle(pool: &PgPool, leases: &[Lease]) -> sqlx::Result<BTreeS
     Ok(ended.into_iter().map(RunId).collect())
 }
 
-/// What a look through the queue came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
-    pub ended: usize,
-    /// The lowest number of the queue that was seen.
-    pub lowest: Option<i64>,
-}
-
 /// Ends what [`finish_idle`] would end, straight from the queue and many at a time, without leases: echoes of one's own
 /// updates come in crowds. It looks at up to `most` rows of one priority, above a mark as [`claim`](super::claim) does,
-/// and waits for nobody: rows and tickets that somebody else holds are left to the claim.
+/// and waits for nobody: rows and tickets that somebody else holds are left to the claim, and so is the mark, since what
+/// has something to do stays in the queue below what was ended.
 pub async fn sweep_idle(
     pool: &PgPool,
     priority: i16,
     above: i64,
     most: i64,
     at: Option<DateTime<Utc>>,
-) -> sqlx::Result<Swept> {
+) -> sqlx::Result<()> {
     let mut tx = pool.begin().await?;
-    let found = sqlx::query!(
+    let ids: Vec<Uuid> = sqlx::query_scalar!(
         "WITH found AS (
-             SELECT ready_seq, run_id FROM ready
+             SELECT run_id FROM ready
               WHERE priority = $1 AND ready_seq > $2 AND run_at <= coalesce($4, clock_timestamp())
               ORDER BY ready_seq LIMIT $3 FOR UPDATE SKIP LOCKED)
-         SELECT found.ready_seq, found.run_id FROM found
+         SELECT found.run_id FROM found
            JOIN run r ON r.id = found.run_id AND r.state = 'queued' AND r.if_news
            JOIN ticket t ON t.id = r.ticket_id
             FOR UPDATE OF t SKIP LOCKED",
@@ -70,16 +63,10 @@ pub async fn sweep_idle(
     )
     .fetch_all(&mut *tx)
     .await?;
-    let ids: Vec<Uuid> = found.iter().map(|row| row.run_id).collect();
-    let ended = match ids.is_empty() {
-        true => 0,
-        false => finish(&mut tx, &ids, &vec![None; ids.len()]).await?.len(),
-    };
-    tx.commit().await?;
-    Ok(Swept {
-        ended,
-        lowest: found.iter().map(|row| row.ready_seq).min(),
-    })
+    if !ids.is_empty() {
+        finish(&mut tx, &ids, &vec![None; ids.len()]).await?;
+    }
+    tx.commit().await
 }
 
 async fn finish(tx: &mut PgConnection, ids: &[Uuid], attempts: &[Option<i32>]) -> sqlx::Result<Vec<Uuid>> {
