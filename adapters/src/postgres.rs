@@ -34,8 +34,9 @@ use sqlx::{Connection, Executor};
 pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../migrations");
 
 /// A pool whose connections suit the bot's own statements, which all go by an index: each is planned once for whatever
-/// values come, and never as a walk through a table, which a plan made while the table was empty would stay. The settings
-/// are made by a statement and not at the start of a connection, since poolers in between refuse the latter.
+/// values come, and never as a walk through a table, which a plan made while the table was empty would stay. So each
+/// condition has a statement of its own: one with a choice of them would be planned as a walk through all rows. The
+/// settings are made by a statement and not at the start of a connection, since poolers in between refuse the latter.
 pub fn pool(most: u32) -> PgPoolOptions {
     PgPoolOptions::new()
         .max_connections(most)

@@ -14,6 +14,11 @@ use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use super::runs;
+
+mod shown;
+
+pub use shown::{Shown, list};
+
 /// The lane of a ticket's desk.
 pub fn desk_lane(ticket: TicketId) -> String {
     format!("desk:{}", ticket.0)
@@ -287,38 +292,6 @@ pub async fn next_due(pool: &PgPool) -> sqlx::Result<Option<DateTime<Utc>>> {
     sqlx::query_scalar!("SELECT min(next_at) FROM outbox WHERE state = 'pending'")
         .fetch_one(pool)
         .await
-}
-
-/// An effect as the operator sees it.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Shown {
-    pub id: Uuid,
-    pub kind: String,
-    pub ticket_id: Option<i64>,
-    pub approval_id: Option<i64>,
-    pub lane: String,
-    pub payload: Value,
-    pub state: String,
-    pub attempts: i32,
-    pub remote_id: String,
-    pub why: String,
-    pub created_at: DateTime<Utc>,
-    pub done_at: Option<DateTime<Utc>>,
-}
-
-/// Effects of a ticket, or those that are in trouble or open where no ticket is given; oldest first.
-pub async fn list(db: impl PgExecutor<'_>, ticket: Option<TicketId>) -> sqlx::Result<Vec<Shown>> {
-    sqlx::query_as!(
-        Shown,
-        "SELECT id, kind, ticket_id, approval_id, lane, payload, state, attempts, remote_id, why, created_at, done_at
-           FROM outbox
-          WHERE ($1::bigint IS NOT NULL AND ticket_id = $1)
-             OR ($1::bigint IS NULL AND state IN ('pending', 'sending', 'unknown', 'dead'))
-          ORDER BY seq LIMIT 500",
-        ticket.map(|ticket| ticket.0)
-    )
-    .fetch_all(db)
-    .await
 }
 
 /// Sends a dead or unknown effect again, on an operator's word. It looks before it sends.
