@@ -40,7 +40,7 @@ pub(super) enum Asked {
 /// one that will not pass, a substitute takes over and the ticket says so.
 pub(super) async fn ask(
     app: &App,
-    lease: &Lease,
+    lease: &mut Lease,
     reins: &mut Reins,
     transcript: &Transcript,
     facts: &Facts,
@@ -65,6 +65,7 @@ pub(super) async fn ask(
                 app.models.succeeded(model.as_ref());
                 if lease.failures > 0 {
                     runs::reset_failures(&app.pool, lease).await?;
+                    lease.failures = 0;
                 }
                 let mut steps = Vec::new();
                 if substitute {

@@ -42,7 +42,7 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
             None => return Ok(Left::LeaseLost),
         }
     }
-    let lease = &lease;
+    let lease = &mut lease;
     let (mut transcript, mut facts) = (taken.transcript, taken.facts);
     loop {
         if let Some(word) = reins.word() {
@@ -118,7 +118,7 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
             },
         };
         match done {
-            Done::Yes => facts = facts::read(app, lease.into(), &transcript).await?,
+            Done::Yes => facts = facts::read(app, (&*lease).into(), &transcript).await?,
             // Something was said or changed meanwhile, an instruction for one: all is read again, and what is held is
             // kept if it still fits.
             Done::Moved => match commit::append(app, lease, &mut transcript, Vec::new()).await? {
