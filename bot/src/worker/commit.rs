@@ -141,6 +141,7 @@ async fn write_down(
 }
 
 /// Why steps could not be appended: somebody else has the run, or an instruction took their place in it.
+/// Asked when the transaction that failed is over: it holds the ticket and a connection.
 async fn lost_or_moved(app: &App, lease: &Lease) -> anyhow::Result<Done> {
     Ok(match runs::holds(&app.pool, lease).await? {
         true => Done::Moved,
@@ -203,6 +204,7 @@ async fn seal(
     steps: Vec<StepKind>,
 ) -> anyhow::Result<Done> {
     let Ok(appended) = write_down(app, &mut *tx, lease, transcript, steps).await? else {
+        drop(tx);
         return lost_or_moved(app, lease).await;
     };
     tx.commit().await?;
@@ -276,6 +278,7 @@ pub async fn wait(
         steps.push(step);
     }
     if leave(app, &mut tx, lease, transcript, steps, None).await?.is_err() {
+        drop(tx);
         return lost_or_moved(app, lease).await;
     }
     outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;

@@ -40,6 +40,7 @@ pub async fn finish(
         .await?
         .is_err()
     {
+        drop(tx);
         return lost_or_moved(app, lease).await;
     }
     if transcript.has_helpers() {
