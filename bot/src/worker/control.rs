@@ -120,23 +120,33 @@ impl Hand {
             }
             match runs::renew(&app.pool, &leases, app.config.limits.lease.as_secs_f64()).await {
                 Ok(kept) => {
-                    for lease in leases.iter().filter(|lease| !kept.contains(&lease.run)) {
-                        let same = self.runs().get(&lease.run).is_some_and(|(now, _)| now == lease);
-                        // A run that was stopped has no lease either; it has last words to write down.
-                        if same && !self.was_told(lease.run) {
-                            self.pull(lease.run, Pull::LetGo);
-                        }
-                    }
+                    let lost = leases.into_iter().filter(|lease| !kept.contains(&lease.run));
+                    self.lose(&app, lost.collect()).await;
                 }
                 Err(error) => tracing::warn!(%error, "leases could not be renewed; trying again"),
             }
         }
     }
 
-    fn was_told(&self, run: RunId) -> bool {
-        let runs = self.runs();
-        runs.get(&run)
-            .is_some_and(|(_, pull)| matches!(*pull.borrow(), Pull::Word(_)))
+    /// Lets go of runs whose leases are gone. One that was stopped has no lease either, but last words to write down.
+    async fn lose(&self, app: &App, lost: Vec<Lease>) {
+        if lost.is_empty() {
+            return;
+        }
+        let words = match runs::words(&app.pool, &lost).await {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::warn!(%error, "stopped runs could not be looked up; they are let go of");
+                Vec::new()
+            }
+        };
+        for lease in lost {
+            let word = words.iter().find(|(run, _)| *run == lease.run);
+            let same = self.runs().get(&lease.run).is_some_and(|(now, _)| *now == lease);
+            if same {
+                self.pull(lease.run, word.map_or(Pull::LetGo, |(_, word)| Pull::Word(*word)));
+            }
+        }
     }
 
     /// Listens for what people do to the runs in hand, until it is dropped.
