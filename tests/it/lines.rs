@@ -1,9 +1,11 @@
 //! What many scenarios have the model say, and what they look up in the store because no surface shows it.
 
+use deskhand::worker::runner;
 use deskhand_tests::Bot;
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::zendesk::TicketHandle;
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 /// The next reply of the model drafts an answer to the customer.
 pub(crate) fn drafts(bot: &Bot, text: &str) {
@@ -40,6 +42,18 @@ pub(crate) async fn a_reply_is_approved(bot: &Bot) -> TicketHandle {
 pub(crate) async fn sam_approves(bot: &Bot) {
     let card = bot.slack.only_open_card();
     bot.slack.clicks(&card, "Approve", by("sam")).await.says_nothing();
+}
+
+/// A runner begins to work, and is in the middle of a call outside whose answer is held back.
+pub(crate) async fn works_until_the_shop_is_called(bot: &Bot) -> JoinHandle<anyhow::Result<usize>> {
+    bot.server.hangs();
+    let app = bot.app.clone();
+    let mut work = tokio::spawn(async move { runner::tick(&app).await });
+    tokio::select! {
+        () = bot.server.was_called(1) => {}
+        ended = &mut work => panic!("the shop was not called: {ended:?}"),
+    }
+    work
 }
 
 pub(crate) async fn runs(bot: &Bot) -> i64 {

@@ -1,6 +1,5 @@
 //! Calls of tools outside: no outbox holds them, so a crash in the middle must be told, not repeated.
 
-use deskhand::worker::runner;
 use deskhand_core::tool::outside::Rule;
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::slack::CHANNEL;
@@ -8,17 +7,11 @@ use deskhand_tests::{Bot, scenario};
 use serde_json::json;
 
 use super::leases_run_out;
-use crate::lines::{ada_asks, states};
+use crate::lines::{ada_asks, states, works_until_the_shop_is_called};
 
 /// The model wants five pounds paid back, and the bot is killed after the shop did it and before its answer came.
 async fn is_killed_while_the_shop_pays(bot: &Bot) {
-    bot.server.hangs();
-    let app = bot.app.clone();
-    let mut work = tokio::spawn(async move { runner::tick(&app).await });
-    tokio::select! {
-        () = bot.server.was_called(1) => {}
-        ended = &mut work => panic!("the shop was not called: {ended:?}"),
-    }
+    let work = works_until_the_shop_is_called(bot).await;
     work.abort();
     let _ = work.await;
     bot.server.answers_again();
@@ -123,14 +116,8 @@ async fn an_instruction_during_a_call_outside_does_not_cost_its_outcome() {
     scenario(async |bot| {
         bot.server.offers("shop__refund", Rule::Allow, false);
         bot.model.calls("shop__refund", json!({ "amount": 5 }));
-        bot.server.hangs();
         ada_asks(bot).await;
-        let app = bot.app.clone();
-        let mut work = tokio::spawn(async move { runner::tick(&app).await });
-        tokio::select! {
-            () = bot.server.was_called(1) => {}
-            ended = &mut work => panic!("the shop was not called: {ended:?}"),
-        }
+        let work = works_until_the_shop_is_called(bot).await;
         let seen = bot.slack.commands("/triage T-1001 be kind", by("sam"), CHANNEL).await;
         seen.says("Working on T-1001 with your instruction.");
         bot.model.says("Done.");

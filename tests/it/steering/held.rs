@@ -1,13 +1,12 @@
 //! Pause, resume and stop, also in the middle of a reply.
 
-use deskhand::worker::runner;
 use deskhand_core::tool::outside::Rule;
 use deskhand_tests::fake::by;
 use deskhand_tests::scenario;
 use serde_json::json;
 
 use super::{is_writing, told, types};
-use crate::lines::{a_reply_waits, ada_asks, drafts, sam_approves, states};
+use crate::lines::{a_reply_waits, ada_asks, drafts, sam_approves, states, works_until_the_shop_is_called};
 
 #[tokio::test]
 async fn pause_in_the_middle_of_a_reply_keeps_it_as_partial_and_resume_goes_on() {
@@ -102,11 +101,8 @@ async fn pause_in_the_middle_of_a_call_outside_gives_it_up_and_the_model_is_told
     scenario(async |bot| {
         bot.server.offers("shop__refund", Rule::Allow, false);
         bot.model.calls("shop__refund", json!({ "amount": 5 }));
-        bot.server.hangs();
         ada_asks(bot).await;
-        let app = bot.app.clone();
-        let work = tokio::spawn(async move { runner::tick(&app).await });
-        bot.server.was_called(1).await;
+        let work = works_until_the_shop_is_called(bot).await;
         types(bot, "/triage pause T-1001").await;
         work.await.expect("it ends").expect("the runner lets go");
         assert_eq!(bot.server.given_up(), 1, "its server is told that nobody waits");
