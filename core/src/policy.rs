@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::card::Mark;
 use crate::effect::{EditChange, Effect};
 use crate::facts::Facts;
+use crate::grant::Grant;
 use crate::links;
 use crate::ticket::{Action, Mode};
 use crate::tool::outside::{Rule, ToolUse};
@@ -40,69 +41,34 @@ pub fn judge(effect: &Effect, args: &Value, transcript: &Transcript, facts: &Fac
     if let Some(why) = denied(effect, transcript, facts) {
         return Verdict::Deny { why };
     }
-    if let Effect::AskQuestion(_) = effect {
-        return Verdict::Ask {
-            why: "the bot does not know it, and asks the team".into(),
-            marks,
-        };
-    }
-    if let Effect::ProposeKnowledgeEdit(_) = effect {
-        return Verdict::Ask {
-            why: "a knowledge-base edit is asked every time".into(),
-            marks,
-        };
-    }
-    if let Some(grant) = facts
-        .grants
-        .iter()
-        .find(|grant| grant.covers(effect.tool(), args, facts.now))
-        && marks.is_empty()
-        && !effect.answers_the_customer()
-    {
+    // What a grant may cover: a reply, an edit and a question are asked every time, whatever was granted.
+    let grantable = match effect {
+        Effect::EscalateTicket(_) | Effect::UseTool(_) => marks.is_empty(),
+        Effect::ReplyCustomer(_) | Effect::ProposeKnowledgeEdit(_) | Effect::AskQuestion(_) => false,
+    };
+    let covers = |grant: &&Grant| grant.covers(effect.tool(), args, facts.now);
+    if grantable && let Some(grant) = facts.grants.iter().find(covers) {
         return Verdict::Allow {
             why: format!("grant {} by {}", grant.id, grant.by),
         };
     }
-    if let Effect::UseTool(used) = effect {
-        return outside(used, marks, facts);
-    }
+    let ask = |why: &str, marks| Verdict::Ask { why: why.into(), marks };
     match effect {
         Effect::ReplyCustomer(_) if facts.mode == Mode::Auto => match action(facts) {
             Some(Action::AutoReply) if marks.is_empty() => Verdict::Allow {
                 why: "mode auto, and triage says auto_reply".into(),
             },
-            Some(Action::AutoReply) => Verdict::Ask {
-                why: "an inspector marked it".into(),
-                marks,
-            },
-            _ => Verdict::Ask {
-                why: "triage does not say auto_reply".into(),
-                marks,
-            },
+            Some(Action::AutoReply) => ask("an inspector marked it", marks),
+            _ => ask("triage does not say auto_reply", marks),
         },
+        Effect::ReplyCustomer(_) => ask("a reply leaves the house", marks),
         Effect::EscalateTicket(escalation) if escalation.level <= 1 => Verdict::Allow {
             why: "an escalation to the team's lead needs nobody's word".into(),
         },
-        Effect::ReplyCustomer(_) => Verdict::Ask {
-            why: "a reply leaves the house".into(),
-            marks,
-        },
-        Effect::EscalateTicket(_) => Verdict::Ask {
-            why: "an escalation to the next line is asked".into(),
-            marks,
-        },
-        Effect::ProposeKnowledgeEdit(_) => Verdict::Ask {
-            why: "an edit is asked every time".into(),
-            marks,
-        },
-        Effect::UseTool(_) => Verdict::Ask {
-            why: "a call outside is asked".into(),
-            marks,
-        },
-        Effect::AskQuestion(_) => Verdict::Ask {
-            why: "a question is asked".into(),
-            marks,
-        },
+        Effect::EscalateTicket(_) => ask("an escalation to the next line is asked", marks),
+        Effect::ProposeKnowledgeEdit(_) => ask("a knowledge-base edit is asked every time", marks),
+        Effect::UseTool(used) => outside(used, marks, facts),
+        Effect::AskQuestion(_) => ask("the bot does not know it, and asks the team", marks),
     }
 }
 
