@@ -220,7 +220,8 @@ async fn described(app: &App, found: Vec<search::Found>) -> sqlx::Result<Outcome
             .into_iter()
             .rev()
             .find(|comment| comment.public && matches!(comment.author, Author::Agent | Author::Bot))
-            .map(|comment| comment.body);
+            // What a colleague wrote may quote the customer.
+            .map(|comment| fence::fenced(&comment.body));
         let triage = whole.ticket.triage.as_ref();
         list.push(json!({
             "number": id.to_string(), "subject": fence::fenced_line(&whole.ticket.subject), "score": rounded(hit.score),
