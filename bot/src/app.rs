@@ -289,7 +289,6 @@ impl App {
     }
 }
 
-/// Applies the migrations.
 /// How many connections a process needs for so many runners. A run holds one for as long as a statement or a transaction
 /// takes and none while its model thinks, so a few serve many; and the fewer there are, the sooner each knows all its
 /// statements.
@@ -297,6 +296,7 @@ pub fn connections(runners: usize) -> u32 {
     10 + u32::try_from(runners / 4).unwrap_or(u32::MAX - 10)
 }
 
+/// Applies the migrations.
 pub async fn migrate(pool: &PgPool) -> anyhow::Result<()> {
     deskhand_adapters::postgres::MIGRATOR
         .run(pool)

@@ -358,11 +358,12 @@ pub async fn being_sent(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result
     .await
 }
 
-/// How many effects of which kind are open or in trouble.
+/// How many effects of which kind are open or in trouble; each of the two has its index.
 pub async fn counts(db: impl PgExecutor<'_>) -> sqlx::Result<Vec<(String, String, i64)>> {
     let rows = sqlx::query!(
         r#"SELECT kind, state, count(*) AS "count!" FROM outbox
-            WHERE state IN ('pending', 'sending', 'unknown', 'dead') GROUP BY kind, state ORDER BY kind, state"#
+            WHERE state IN ('pending', 'sending') OR state IN ('unknown', 'dead')
+            GROUP BY kind, state ORDER BY kind, state"#
     )
     .fetch_all(db)
     .await?;

@@ -250,16 +250,14 @@ pub(super) async fn status(app: &App) -> anyhow::Result<String> {
     let _ = write!(text, "\nOffline model: {}.", crate::learning::told(app).await?);
     let open = approvals::read(&app.pool, approvals::Which::Open).await?.len();
     let _ = write!(text, "\nApprovals that wait: {open}.");
-    let effects = outbox::list(&app.pool, None).await?;
-    let troubled = effects
-        .iter()
-        .filter(|effect| matches!(effect.state.as_str(), "dead" | "unknown"))
-        .count();
-    let _ = write!(
-        text,
-        "\nEffects on their way: {}; in trouble: {troubled}.",
-        effects.len() - troubled
-    );
+    let (mut under_way, mut troubled) = (0, 0);
+    for (_, state, count) in outbox::counts(&app.pool).await? {
+        match state.as_str() {
+            "dead" | "unknown" => troubled += count,
+            _ => under_way += count,
+        }
+    }
+    let _ = write!(text, "\nEffects on their way: {under_way}; in trouble: {troubled}.");
     let unmapped = inbox::unmapped(&app.pool).await?.len();
     if unmapped > 0 {
         let _ = write!(

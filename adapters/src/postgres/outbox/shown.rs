@@ -38,7 +38,7 @@ macro_rules! select {
 }
 
 /// Effects of a ticket, or those that are in trouble or open where no ticket is given; oldest first. A statement for
-/// each, so that each goes by its index.
+/// each, so that each goes by its index: the open ones and those in trouble have one each.
 pub async fn list(db: impl PgExecutor<'_>, ticket: Option<TicketId>) -> sqlx::Result<Vec<Shown>> {
     match ticket {
         Some(ticket) => select!("ticket_id = $1", ticket.0).fetch_all(db).await,
