@@ -5,6 +5,7 @@ pub mod email;
 pub mod llm;
 pub mod mcp;
 pub mod postgres;
+mod shown;
 pub mod signature;
 pub mod slack;
 pub mod throttle;

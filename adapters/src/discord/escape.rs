@@ -1,5 +1,8 @@
 //! Between plain text and Discord's markdown: escaping, measuring, clipping.
 
+use crate::shown;
+pub(crate) use crate::shown::{drawable, one_line, start};
+
 /// Plain text as Discord's markdown, so that it reads as it was written: no mention, no link, no heading, no emoji comes
 /// of it. A backslash before punctuation is the sign that Discord takes for this.
 pub fn escape(text: &str) -> String {
@@ -37,79 +40,14 @@ fn char_size(c: char) -> usize {
     c.len_utf16() + usize::from(marks(c) || matches!(c, '-' | '+' | '.' | ')'))
 }
 
-/// Customers' text as it may be drawn: without control characters, and with those that turn the direction of everything
-/// after them made visible, so that a text cannot dress up the line below it.
-pub fn drawable(text: &str) -> String {
-    text.chars()
-        .filter_map(|c| match c {
-            '\n' | '\t' => Some(c),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
-            c if c.is_control() => None,
-            c => Some(c),
-        })
-        .collect()
-}
-
-/// As [`drawable`], on one line, of a text's [`start`].
-pub fn one_line(text: &str) -> String {
-    drawable(start(text)).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// As much of a text as a message could show, and more, so that a mail of megabytes costs no more than its first lines.
-pub fn start(text: &str) -> &str {
-    match text.char_indices().nth(8_000) {
-        Some((at, _)) => &text[..at],
-        None => text,
-    }
-}
-
 /// At most `max` by [`size`], `tail` included, which says that something was left out. Not escaped.
 pub fn clip(text: &str, max: usize, tail: &str) -> String {
-    if size(text) <= max {
-        return text.to_owned();
-    }
-    let room = max.saturating_sub(size(tail));
-    let cut = &text[..fits(text, room)];
-    let word = cut.rfind(char::is_whitespace).filter(|end| *end * 10 >= cut.len() * 9);
-    format!("{}{tail}", cut[..word.unwrap_or(cut.len())].trim_end())
+    shown::clip(text, max, tail, char_size)
 }
 
-/// Where the longest beginning of at most `max` ends.
-fn fits(text: &str, max: usize) -> usize {
-    let mut used = 0;
-    let over = text.char_indices().find(|(_, c)| {
-        used += char_size(*c);
-        used > max
-    });
-    over.map_or(text.len(), |(at, _)| at)
-}
-
-/// Cuts a text into parts of at most `max` UTF-16 units, after an empty line where there is one, else after a line, a
-/// word, or anywhere. Joined again they are the text, character for character.
+/// Cuts a text into parts of at most `max` UTF-16 units that make the whole again.
 pub fn parts(text: &str, max: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let mut used = 0;
-        let over = rest.char_indices().find_map(|(at, c)| {
-            used += c.len_utf16();
-            (used > max).then_some(at)
-        });
-        let Some(over) = over else {
-            parts.push(rest);
-            break;
-        };
-        let end = over.max(rest.chars().next().map_or(1, char::len_utf8));
-        let fits = &rest[..end];
-        let seam = ["\n\n", "\n", " "]
-            .iter()
-            .filter_map(|gap| fits.rfind(gap).map(|at| at + gap.len()))
-            .find(|at| *at * 2 >= end)
-            .unwrap_or(end);
-        parts.push(&rest[..seam]);
-        rest = &rest[seam..];
-    }
-    parts
+    shown::parts(text, max, char::len_utf16)
 }
 
 /// For a block of code: three backticks cannot end it.
@@ -148,18 +86,5 @@ mod tests {
             }
         }
         assert_eq!(clip("short", 5, "…"), "short");
-    }
-
-    #[test]
-    fn parts_make_the_whole_again() {
-        let text = "Dear Ada,\n\nyour refund left us on Monday. 退款已经发出。\n\nBest wishes\n".repeat(40);
-        for max in [1, 7, 50, 333, 5000] {
-            let parts = parts(&text, max);
-            assert_eq!(parts.concat(), text);
-            assert!(
-                parts.iter().all(|part| part.encode_utf16().count() <= max.max(2)),
-                "{max}"
-            );
-        }
     }
 }

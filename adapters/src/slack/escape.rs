@@ -1,5 +1,8 @@
 //! Between plain text and Slack's own spelling of it: escaping, measuring, clipping, and reading mrkdwn back.
 
+use crate::shown;
+pub(crate) use crate::shown::{drawable, one_line, start};
+
 /// Slack's three control characters, as its formatting guide wants them escaped. Escaped text cannot mention anybody or
 /// hold a link: both are written with `<`.
 pub fn escape(text: &str) -> String {
@@ -29,84 +32,20 @@ fn char_size(c: char) -> usize {
     }
 }
 
-/// Customers' text as it may be drawn: without control characters (Slack refuses some of them), and with those that turn
-/// the direction of everything after them made visible, so that a text cannot dress up the line below it.
-pub fn drawable(text: &str) -> String {
-    text.chars()
-        .filter_map(|c| match c {
-            '\n' | '\t' => Some(c),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some('\u{fffd}'),
-            c if c.is_control() => None,
-            c => Some(c),
-        })
-        .collect()
-}
-
-/// As [`drawable`], on one line, of a text's [`start`].
-pub fn one_line(text: &str) -> String {
-    drawable(start(text)).split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// As much of a text as any single place in Slack could show, and more: so that a mail of megabytes does not cost more
-/// than its first lines.
-pub fn start(text: &str) -> &str {
-    match text.char_indices().nth(8_000) {
-        Some((at, _)) => &text[..at],
-        None => text,
-    }
-}
-
 /// The longest beginning whose [`size`] is at most `max`, and whether that is all of it. It ends at a word's end where
 /// one is near.
 pub fn head(text: &str, max: usize) -> (&str, bool) {
-    let mut used = 0;
-    for (at, c) in text.char_indices() {
-        used += char_size(c);
-        if used > max {
-            let cut = &text[..at];
-            let word = cut.rfind(char::is_whitespace).filter(|end| *end * 10 >= at * 9);
-            return (cut[..word.unwrap_or(at)].trim_end(), false);
-        }
-    }
-    (text, true)
+    shown::head(text, max, char_size)
 }
 
 /// At most `max`, `tail` included, which says that something was left out.
 pub fn clip(text: &str, max: usize, tail: &str) -> String {
-    match head(text, max) {
-        (whole, true) => whole.to_owned(),
-        (_, false) => {
-            let (start, _) = head(text, max.saturating_sub(size(tail)));
-            format!("{start}{tail}")
-        }
-    }
+    shown::clip(text, max, tail, char_size)
 }
 
-/// Cuts a text into parts of at most `max`, after an empty line where there is one, else after a line, a word, or
-/// anywhere. Joined again they are the text, character for character.
+/// Cuts a text into parts of at most `max` that make the whole again.
 pub fn parts(text: &str, max: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let mut used = 0;
-        let end = rest.char_indices().find_map(|(at, c)| {
-            used += char_size(c);
-            (used > max).then_some(at)
-        });
-        let Some(end) = end.map(|end| end.max(rest.chars().next().map_or(1, char::len_utf8))) else {
-            parts.push(rest);
-            break;
-        };
-        let fits = &rest[..end];
-        let seam = ["\n\n", "\n", " "]
-            .iter()
-            .filter_map(|gap| fits.rfind(gap).map(|at| at + gap.len()))
-            .find(|at| *at * 2 >= end)
-            .unwrap_or(end);
-        parts.push(&rest[..seam]);
-        rest = &rest[seam..];
-    }
-    parts
+    shown::parts(text, max, char_size)
 }
 
 /// What a person typed, from the mrkdwn that Slack delivers: links and mentions as words, entities as characters.
@@ -209,22 +148,5 @@ mod tests {
             }
         }
         assert_eq!(clip("short", 5, "…"), "short");
-    }
-
-    #[test]
-    fn parts_make_the_whole_again() {
-        let text = "Dear Ada,\n\nyour refund left us on Monday. 退款已经发出。\n\nBest wishes & thanks\n".repeat(40);
-        for max in [1, 7, 50, 333, 5000] {
-            let parts = parts(&text, max);
-            assert_eq!(parts.concat(), text);
-            assert!(parts.iter().all(|part| size(part) <= max.max(5)), "{max}");
-        }
-        assert!(parts("", 10).is_empty());
-    }
-
-    #[test]
-    fn a_text_cannot_turn_the_direction_of_the_line_below() {
-        assert_eq!(drawable("ok\u{202e}evil\0\u{7}\r\n"), "ok\u{fffd}evil\n");
-        assert_eq!(one_line(" a\n\tb  c "), "a b c");
     }
 }
