@@ -8,8 +8,6 @@ use crate::discord::escape;
 
 /// Discord's limit for what stands below a label.
 const DESCRIPTION: usize = 100;
-/// Discord's limit for what stands in an empty input.
-const PLACEHOLDER: usize = 100;
 
 /// `asked` is the question; as much of it as fits stands above the input.
 pub fn question(value: &ButtonValue, asked: &str) -> Value {
@@ -19,7 +17,7 @@ pub fn question(value: &ButtonValue, asked: &str) -> Value {
         "style": 2,
         "max_length": 3000,
         "required": true,
-        "placeholder": escape::clip("The model goes on with it. The customer never sees it.", PLACEHOLDER, "…"),
+        "placeholder": "The model goes on with it. The customer never sees it.",
     });
     let asked = escape::clip(&escape::one_line(asked), DESCRIPTION, "…");
     let asked = (!asked.trim().is_empty()).then_some(asked.as_str());
