@@ -2,8 +2,9 @@
 
 use deskhand_tests::fake::by;
 use deskhand_tests::{Bot, scenario_with};
+use serde_json::json;
 
-use crate::lines::a_reply_waits;
+use crate::lines::{a_reply_waits, ada_asks};
 
 /// A chat as this suite uses it: people by their names, the one open card, and what somebody was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +54,20 @@ impl In {
                 let seen = bot.discord.clicks(&card, label, by(who)).await;
                 bot.settle().await;
                 seen.told()
+            }
+        }
+    }
+
+    /// What a form says that a button of that card opens.
+    async fn form(self, bot: &Bot, label: &str, who: &str) -> String {
+        match self {
+            Self::Slack => {
+                let card = bot.slack.cards().remove(0);
+                bot.slack.opens_modal(&card, label, by(who)).await.text()
+            }
+            Self::Discord => {
+                let card = bot.discord.cards().remove(0);
+                bot.discord.opens_form(&card, label, by(who)).await.text()
             }
         }
     }
@@ -167,5 +182,61 @@ async fn a_stranger_is_refused_alone_and_the_card_survives_a_restart() {
             assert!(chat.card(bot).contains("Approved by sam"), "{chat:?}");
         })
         .await;
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_answered_once_by_the_button_of_an_option_or_by_the_form() {
+    const QUESTION: &str = "May she have the refund after 40 days?";
+    for chat in BOTH {
+        for in_words in [false, true] {
+            scenario_with(chat.settings(), async |bot| {
+                let asked = json!({ "question": QUESTION, "options": ["Yes, as a courtesy", "No"] });
+                bot.model.calls("ask_question", asked);
+                ada_asks(bot).await;
+                bot.settle().await;
+                let card = chat.card(bot);
+                assert!(card.contains(QUESTION), "{chat:?}: {card}");
+                assert_eq!(
+                    chat.buttons(bot),
+                    ["Yes, as a courtesy", "No", "Answer", "Reject", "View full"],
+                    "{chat:?}"
+                );
+
+                let refused = match in_words {
+                    true => chat.fills_in(bot, "Answer", "Half of it.", "stranger").await,
+                    false => chat.clicks(bot, "No", "stranger").await,
+                };
+                assert!(refused.concat().contains("not on the list"), "{chat:?}: {refused:?}");
+                assert_eq!(bot.model.requests().len(), 1, "{chat:?}: the run rests");
+
+                bot.model.says("I leave it at that.");
+                let (told, answer) = match in_words {
+                    true => {
+                        let form = chat.form(bot, "Answer", "sam").await;
+                        assert!(form.contains(QUESTION), "{chat:?}: {form}");
+                        (chat.fills_in(bot, "Answer", "Half of it.", "sam").await, "Half of it.")
+                    }
+                    false => (chat.clicks(bot, "No", "sam").await, "No"),
+                };
+                assert_eq!(told, [""; 0], "{chat:?}: the card itself shows it");
+                let heard = format!("{:?}", bot.model.last_request().turns);
+                let line = format!("sam of the team answered: {answer}");
+                assert!(heard.contains(&line), "{chat:?}: {heard}");
+                assert!(
+                    chat.card(bot).contains(&format!("Answered by sam: {answer}")),
+                    "{chat:?}"
+                );
+                assert_eq!(chat.buttons(bot), [""; 0], "{chat:?}");
+
+                let again = chat.clicks(bot, "Yes, as a courtesy", "sam").await;
+                assert!(
+                    again.concat().contains("A-1 was already answered by sam"),
+                    "{chat:?}: {again:?}"
+                );
+                assert_eq!(bot.model.requests().len(), 2, "{chat:?}: it is answered once");
+            })
+            .await;
+        }
     }
 }

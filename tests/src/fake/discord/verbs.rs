@@ -238,12 +238,13 @@ impl Discord {
 }
 
 impl Form {
-    /// Labels, and what stands in the inputs.
+    /// Labels, what stands below them, and what stands in the inputs.
     pub fn text(&self) -> String {
         let labels = self.body["components"].as_array().cloned().unwrap_or_default();
         let said = labels.iter().map(|label| {
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            format!("{}: {}", text(&label["label"]), text(&label["component"]["value"]))
+            let (name, below) = (text(&label["label"]), text(&label["description"]));
+            format!("{name}: {below}\n{}", text(&label["component"]["value"]))
         });
         format!(
             "{}\n{}",
