@@ -9,6 +9,8 @@
 
 pub mod clock;
 pub mod discord;
+mod faults;
+pub mod looks;
 pub mod model;
 pub mod slack;
 pub mod smtp;

@@ -17,9 +17,10 @@ use deskhand::app::App;
 use deskhand::clock::Clock;
 use deskhand::outside;
 use deskhand::worker::{dispatcher, runner, sweeper};
-use fake::discord::{self, Discord};
+use fake::discord::Discord;
+use fake::looks::Unlooked;
 use fake::model::Script;
-use fake::slack::{Kind, Slack};
+use fake::slack::Slack;
 use fake::zendesk::Zendesk;
 use sqlx::PgPool;
 use tokio::task::JoinHandle;
@@ -313,27 +314,9 @@ impl Bot {
                 .into_iter()
                 .map(|text| format!("Nobody looked at the reply: {text}")),
         );
-        // A header shows what its cards and ticket say, and a line in the thread what its card says.
-        let shown = self
-            .slack
-            .unlooked()
-            .into_iter()
-            .filter(|unlooked| match unlooked.kind {
-                Kind::Header => false,
-                Kind::Line => !unlooked.text.contains("A-"),
-                Kind::Card | Kind::Private => true,
-            });
-        found.extend(shown.map(|unlooked| format!("Nobody looked at {unlooked}")));
-        let shown = self
-            .discord
-            .unlooked()
-            .into_iter()
-            .filter(|unlooked| match unlooked.kind {
-                discord::Kind::Header => false,
-                discord::Kind::Line => !unlooked.text.contains("A-"),
-                discord::Kind::Card | discord::Kind::Private => true,
-            });
-        found.extend(shown.map(|unlooked| format!("Nobody looked at {unlooked}")));
+        let shown = self.slack.unlooked().into_iter().chain(self.discord.unlooked());
+        let missed = shown.filter(Unlooked::must_be_looked_at);
+        found.extend(missed.map(|unlooked| format!("Nobody looked at {unlooked}")));
         if self.counts("SELECT count(*) FROM run WHERE state = 'running'").await > 0 {
             found.push("A lease is still held".into());
         }

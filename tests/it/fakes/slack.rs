@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::clock::{Clock, minutes, seconds};
-use deskhand_tests::fake::slack::{self, CHANNEL, Kind, Posted, Slack};
+use deskhand_tests::fake::looks::Kind;
+use deskhand_tests::fake::slack::{self, CHANNEL, Posted, Slack};
 use deskhand_tests::fake::wire::{Forgery, slack_signature};
 use deskhand_tests::fake::zendesk::TicketHandle;
 use serde_json::{Value, json};

@@ -23,8 +23,9 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::clock::Clock;
+use super::faults::Faults;
 use super::wire::{self, Forgery};
-pub use looks::{Kind, Posted, Unlooked};
+pub use looks::Posted;
 pub use speech::Said;
 use state::State;
 pub use verbs::{Form, From, Seen};
@@ -64,19 +65,16 @@ pub(crate) struct Inner {
 pub(crate) struct Guild {
     pub(crate) state: State,
     pub(crate) faults: Faults,
+    /// So many calls get 429 and are to come again at once.
+    pub(crate) slow: usize,
+    /// So many messages with embeds are refused as an invalid form.
+    pub(crate) refuse_embeds: usize,
+    /// Looking people up fails.
+    pub(crate) members_down: bool,
     bot: Option<String>,
     forgery: Option<Forgery>,
     requests: Vec<Request>,
     violations: Vec<String>,
-}
-
-#[derive(Default)]
-pub(crate) struct Faults {
-    down: bool,
-    lose_next_answer: bool,
-    slow: usize,
-    refuse_embeds: usize,
-    members_down: bool,
 }
 
 /// A call of the REST API.
@@ -103,6 +101,9 @@ impl Discord {
         let guild = Guild {
             state: State::new(),
             faults: Faults::default(),
+            slow: 0,
+            refuse_embeds: 0,
+            members_down: false,
             bot: None,
             forgery: None,
             requests: Vec::new(),
@@ -159,7 +160,7 @@ impl Discord {
 
     /// Looking people up fails, until told otherwise.
     pub fn members_are_down(&self, down: bool) {
-        self.guild().faults.members_down = down;
+        self.guild().members_down = down;
     }
 
     /// Applies the next message that is posted and loses the answer.
@@ -169,12 +170,12 @@ impl Discord {
 
     /// The next `n` calls get 429 and are to come again at once.
     pub fn slows_down(&self, n: usize) {
-        self.guild().faults.slow = n;
+        self.guild().slow = n;
     }
 
     /// The next `n` messages with embeds are refused as an invalid form.
     pub fn refuses_embeds(&self, n: usize) {
-        self.guild().faults.refuse_embeds = n;
+        self.guild().refuse_embeds = n;
     }
 
     /// All calls of the REST API, the oldest first.

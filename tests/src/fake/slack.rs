@@ -24,14 +24,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::clock::Clock;
+use super::faults::Faults;
 use super::wire::{self, Forgery};
-pub use looks::{Card, Kind, Posted, Unlooked};
+pub use looks::{Card, Posted};
 pub use modal::{Modal, Sent};
 use state::State;
 pub use verbs::Seen;
@@ -60,24 +60,16 @@ pub(crate) struct Inner {
 pub(crate) struct Team {
     pub(crate) state: State,
     pub(crate) faults: Faults,
+    /// More than one post in a second to a channel gets 429.
+    pub(crate) strict_rate: bool,
+    /// So many posts or updates with blocks are refused.
+    pub(crate) refuse_blocks: usize,
     bot: Option<String>,
     forgery: Option<Forgery>,
     echoes: VecDeque<Value>,
     last_event: Option<String>,
     requests: Vec<Request>,
     violations: Vec<String>,
-}
-
-#[derive(Default)]
-pub(crate) struct Faults {
-    down: bool,
-    resets: bool,
-    slow_until: Option<DateTime<Utc>>,
-    too_early: usize,
-    strict_rate: bool,
-    refuse_blocks: usize,
-    lose_next_answer: bool,
-    lose_next_request: bool,
 }
 
 /// A call of the Web API, or of a response URL (`response_url`).
@@ -104,6 +96,8 @@ impl Slack {
         let team = Team {
             state: State::new(),
             faults: Faults::default(),
+            strict_rate: false,
+            refuse_blocks: 0,
             bot: None,
             forgery: None,
             echoes: VecDeque::new(),
@@ -186,23 +180,23 @@ impl Slack {
 
     /// 429 with `Retry-After` until the clock has moved on by so many seconds.
     pub fn slow_down(&self, seconds: u64) {
-        let until = self.inner.clock.now() + std::time::Duration::from_secs(seconds);
-        self.team().faults.slow_until = Some(until);
+        let now = self.inner.clock.now();
+        self.team().faults.slow_down(now, seconds);
     }
 
     /// How many calls came before `Retry-After` had passed; the first one, which learns of it, is not counted.
     pub fn came_too_early(&self) -> usize {
-        self.team().faults.too_early.saturating_sub(1)
+        self.team().faults.came_too_early()
     }
 
     /// Whether more than one post in a second to a channel gets 429, as Slack's documents promise.
     pub fn strict_rate(&self, strict: bool) {
-        self.team().faults.strict_rate = strict;
+        self.team().strict_rate = strict;
     }
 
     /// The next `n` posts or updates with blocks are refused with `invalid_blocks`, whatever they hold.
     pub fn refuses_blocks(&self, n: usize) {
-        self.team().faults.refuse_blocks = n;
+        self.team().refuse_blocks = n;
     }
 
     /// All calls of the Web API and of response URLs, the oldest first.

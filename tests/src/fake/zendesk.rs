@@ -21,6 +21,7 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::clock::Clock;
+use super::faults::Faults;
 use super::wire::{self, Forgery};
 use state::State;
 pub use webhook::{Delivery, Hook};
@@ -38,27 +39,13 @@ pub(crate) struct Inner {
 pub(crate) struct Desk {
     pub(crate) state: State,
     pub(crate) faults: Faults,
+    /// So many safe updates are refused, whatever their stamp.
+    pub(crate) conflicts: usize,
     hooks: webhook::Hooks,
     /// Answers to creations by idempotency key, with the body they answered.
     created: HashMap<String, (Vec<u8>, u16, Value, DateTime<Utc>)>,
     requests: Vec<Request>,
     violations: Vec<String>,
-}
-
-/// What goes wrong next.
-#[derive(Default)]
-pub(crate) struct Faults {
-    down: bool,
-    resets: bool,
-    /// 429 until then.
-    slow_until: Option<DateTime<Utc>>,
-    /// Requests that came before they might.
-    too_early: usize,
-    conflicts: usize,
-    /// The next write is applied and its answer lost.
-    lose_next_answer: bool,
-    /// The next write is lost before it is applied.
-    lose_next_request: bool,
 }
 
 /// A request that the API got.
@@ -98,6 +85,7 @@ impl Zendesk {
         let desk = Desk {
             state: State::new(),
             faults: Faults::default(),
+            conflicts: 0,
             hooks: webhook::Hooks::default(),
             created: HashMap::new(),
             requests: Vec::new(),
@@ -169,18 +157,18 @@ impl Zendesk {
 
     /// The next `n` updates that ask for a safe update are refused, whatever their stamp.
     pub fn conflicts_next(&self, n: usize) {
-        self.desk().faults.conflicts = n;
+        self.desk().conflicts = n;
     }
 
     /// 429 with `Retry-After` until the clock has moved on by so many seconds.
     pub fn slow_down(&self, seconds: u64) {
-        let until = self.inner.clock.now() + std::time::Duration::from_secs(seconds);
-        self.desk().faults.slow_until = Some(until);
+        let now = self.inner.clock.now();
+        self.desk().faults.slow_down(now, seconds);
     }
 
     /// How many requests came before `Retry-After` had passed; the first one, which learns of it, is not counted.
     pub fn came_too_early(&self) -> usize {
-        self.desk().faults.too_early.saturating_sub(1)
+        self.desk().faults.came_too_early()
     }
 
     /// All requests to the API, the oldest first.

@@ -58,8 +58,8 @@ fn served(inner: &Inner, asked: &Asked) -> Result<Value, Refused> {
                 .violations
                 .push("the bot token went to an address that needs none".into());
         }
-        if guild.faults.slow > 0 {
-            guild.faults.slow -= 1;
+        if guild.slow > 0 {
+            guild.slow -= 1;
             let body = json!({ "message": "You are being rate limited.", "retry_after": 0.01, "global": false });
             return Err(Refused { status: 429, body });
         }
@@ -72,8 +72,7 @@ fn served(inner: &Inner, asked: &Asked) -> Result<Value, Refused> {
         Err(refused) => refused.status,
     };
     let writes = method == "POST" && path.ends_with("/messages") && outcome.is_ok();
-    if writes && guild.faults.lose_next_answer {
-        guild.faults.lose_next_answer = false;
+    if guild.faults.breaks_after(writes) {
         asked.breaker.breaks();
     }
     guild.requests.push(Request {

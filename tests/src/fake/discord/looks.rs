@@ -1,10 +1,10 @@
 //! What tests look at: cards, headers, lines, and what was said in private. What no look has touched is unlooked.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::state::{Message, Place};
 use super::{Discord, Inner, text};
+use crate::fake::looks::{Kind, Unlooked};
 
 /// A message at its place. Everything it tells is read anew each time.
 #[derive(Clone)]
@@ -12,30 +12,6 @@ pub struct Posted {
     pub(super) inner: Arc<Inner>,
     pub channel: String,
     pub id: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A ticket's message in the channel.
-    Header,
-    Card,
-    /// Anything else in a thread.
-    Line,
-    /// What only one person saw.
-    Private,
-}
-
-/// Something outward that no assertion has touched.
-#[derive(Clone, Debug)]
-pub struct Unlooked {
-    pub kind: Kind,
-    pub text: String,
-}
-
-impl fmt::Display for Unlooked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} nobody looked at: {:?}", self.kind, self.text)
-    }
 }
 
 impl Posted {

@@ -60,7 +60,7 @@ pub(super) fn call(
         }
         ("POST", ["channels", channel, "messages", id, "threads"]) => open_thread(guild, channel, id, body),
         ("GET", ["guilds", GUILD, "members", person]) => {
-            if guild.faults.members_down {
+            if guild.members_down {
                 return Err(Refused {
                     status: 503,
                     body: Value::Null,
@@ -158,8 +158,8 @@ fn post(guild: &mut Guild, channel: &str, body: &Value, now: DateTime<Utc>) -> O
 
 fn accepts(guild: &mut Guild, body: &Value) -> Result<(), Refused> {
     guild.violations.extend(check::mentions(body));
-    if guild.faults.refuse_embeds > 0 && body["embeds"].as_array().is_some_and(|embeds| !embeds.is_empty()) {
-        guild.faults.refuse_embeds -= 1;
+    if guild.refuse_embeds > 0 && body["embeds"].as_array().is_some_and(|embeds| !embeds.is_empty()) {
+        guild.refuse_embeds -= 1;
         return Err(Refused::form("embeds", "refused as the test asked"));
     }
     check::message(body)

@@ -33,7 +33,7 @@ pub(super) fn post(team: &mut Team, arguments: &Arguments, now: DateTime<Utc>) -
     if words.is_empty() && blocks.is_empty() && arguments.get("attachments").is_none() {
         return Err("no_text".into());
     }
-    if team.faults.strict_rate
+    if team.strict_rate
         && let Some(last) = channel.last_post
         && (now - last).num_milliseconds() < 1000
     {
@@ -176,8 +176,8 @@ fn content(team: &mut Team, arguments: &Arguments) -> Result<Option<Vec<Value>>,
     let Some(sent) = sent.as_array() else {
         return Err("invalid_blocks_format".into());
     };
-    if team.faults.refuse_blocks > 0 && !sent.is_empty() {
-        team.faults.refuse_blocks -= 1;
+    if team.refuse_blocks > 0 && !sent.is_empty() {
+        team.refuse_blocks -= 1;
         return Err(Refused::with_details(
             "invalid_blocks",
             vec!["refused as the test asked".to_owned()],

@@ -8,7 +8,7 @@ use axum::http::{Request, Response};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use super::{Faults, Inner, chat, lookups, response_url, views};
+use super::{Inner, chat, lookups, response_url, views};
 use crate::fake::spec;
 use crate::fake::wire::Asked;
 
@@ -71,7 +71,7 @@ fn api(inner: &Inner, asked: &Asked, method: &str) -> Response<Body> {
     let write = method.starts_with("chat.") && method != "chat.getPermalink";
     {
         let faults = &mut inner.team().faults;
-        if faults.resets || (write && std::mem::take(&mut faults.lose_next_request)) {
+        if faults.breaks_before(write) {
             asked.breaker.breaks();
             return draw(200, Vec::new(), String::new());
         }
@@ -102,7 +102,7 @@ fn api(inner: &Inner, asked: &Asked, method: &str) -> Response<Body> {
             .as_ref()
             .map_or_else(|refused| refused.error.clone(), |_| "ok".to_owned()),
     });
-    if write && outcome.is_ok() && std::mem::take(&mut team.faults.lose_next_answer) {
+    if team.faults.breaks_after(write && outcome.is_ok()) {
         asked.breaker.breaks();
     }
     drop(team);
@@ -111,17 +111,10 @@ fn api(inner: &Inner, asked: &Asked, method: &str) -> Response<Body> {
 
 fn limited(inner: &Inner) -> Result<(), Refused> {
     let now = inner.clock.now();
-    let mut team = inner.team();
-    let Faults {
-        slow_until, too_early, ..
-    } = &mut team.faults;
-    let left = slow_until.map_or(0, |until| (until - now).num_milliseconds());
-    if left <= 0 {
-        *slow_until = None;
-        return Ok(());
+    match inner.team().faults.wait(now) {
+        Some(seconds) => Err(Refused::slow_down(seconds)),
+        None => Ok(()),
     }
-    *too_early += 1;
-    Err(Refused::slow_down((left + 999) / 1000))
 }
 
 /// A bearer token in the header, or `token` among the arguments; JSON bodies take the header only.

@@ -1,12 +1,12 @@
 //! What tests look at: cards, headers, lines, and what was said in private. What no look has touched is unlooked.
 
-use std::fmt;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::state::Message;
 use super::{Inner, Slack, blocks, text};
+use crate::fake::looks::{Kind, Unlooked};
 use crate::fake::zendesk::TicketHandle;
 
 /// A message at its place. Everything it tells is read anew each time.
@@ -19,30 +19,6 @@ pub struct Posted {
 
 /// An approval as people see it: a message like others.
 pub type Card = Posted;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A ticket's parent message.
-    Header,
-    Card,
-    /// Anything else in a thread or channel.
-    Line,
-    /// What only one person saw.
-    Private,
-}
-
-/// Something outward that no assertion has touched.
-#[derive(Clone, Debug)]
-pub struct Unlooked {
-    pub kind: Kind,
-    pub text: String,
-}
-
-impl fmt::Display for Unlooked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} nobody looked at: {:?}", self.kind, self.text)
-    }
-}
 
 impl Posted {
     pub(super) fn of(inner: &Arc<Inner>, message: &Message) -> Self {

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 
 use super::change::Refusal;
 use super::{Inner, rest};
+use crate::fake::faults::Faults;
 use crate::fake::wire::Asked;
 
 /// An answer that is yet to be drawn.
@@ -65,7 +66,7 @@ async fn decide(inner: &Arc<Inner>, asked: &Asked) -> Answer {
         if let Some(answer) = fault(inner, &mut desk.faults, asked) {
             return answer;
         }
-        write && std::mem::take(&mut desk.faults.lose_next_answer)
+        desk.faults.breaks_after(write)
     };
     if let Err(answer) = authenticated(asked) {
         return answer;
@@ -83,9 +84,9 @@ async fn decide(inner: &Arc<Inner>, asked: &Asked) -> Answer {
     answer
 }
 
-fn fault(inner: &Inner, faults: &mut super::Faults, asked: &Asked) -> Option<Answer> {
+fn fault(inner: &Inner, faults: &mut Faults, asked: &Asked) -> Option<Answer> {
     let write = asked.method != Method::GET;
-    if faults.resets || (write && std::mem::take(&mut faults.lose_next_request)) {
+    if faults.breaks_before(write) {
         asked.breaker.breaks();
         return Some(Answer::ok(Value::Null));
     }
@@ -99,17 +100,7 @@ fn fault(inner: &Inner, faults: &mut super::Faults, asked: &Asked) -> Option<Ans
             body: json!("<html><body><h1>Service Unavailable</h1></body></html>"),
         });
     }
-    let now = inner.clock.now();
-    let left = faults
-        .slow_until
-        .map(|until| (until - now).num_milliseconds())
-        .filter(|left| *left > 0);
-    let Some(left) = left else {
-        faults.slow_until = None;
-        return None;
-    };
-    faults.too_early += 1;
-    Some(too_many((left + 999) / 1000))
+    faults.wait(inner.clock.now()).map(too_many)
 }
 
 pub(crate) fn too_many(seconds: i64) -> Answer {

@@ -204,8 +204,8 @@ fn safe(desk: &mut Desk, wanted: &Value, ticket: &Ticket) -> Result<(), Answer> 
     let why = "Safe Update prevented the update due to outdated ticket data. \
                Please fetch the latest ticket data and try again.";
     let conflict = || Answer::from(Refusal::new(409, "UpdateConflict", why));
-    if desk.faults.conflicts > 0 {
-        desk.faults.conflicts -= 1;
+    if desk.conflicts > 0 {
+        desk.conflicts -= 1;
         return Err(conflict());
     }
     let stamp = wanted["updated_stamp"]
