@@ -25,7 +25,7 @@ use super::start::Context;
 use super::table::{clip, styled, table};
 use super::{ask, kb};
 use crate::app::App;
-use crate::config::ModelChoice;
+use crate::config::{MailConfig, ModelChoice};
 use crate::worker::{dispatcher, runner, sweeper};
 
 #[derive(Args, Debug)]
@@ -92,6 +92,7 @@ pub(super) async fn run(context: &Context, demo: &Demo) -> anyhow::Result<ExitCo
     config.slack = None;
     config.discord = None;
     config.zendesk = None;
+    config.mail = MailConfig::default();
     config.mcp.clear();
     if demo.reset {
         anyhow::ensure!(
