@@ -1,6 +1,7 @@
 //! The open approvals, one by one at the terminal: approve, edit, reject, view, skip.
 
 use std::io::{BufRead, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
 use deskhand_adapters::postgres::approvals;
 use deskhand_core::approval::{Actor, Answer, Surface, Wish};
@@ -212,32 +213,52 @@ pub(super) fn edit(card: &Card, lines: &mut dyn Lines) -> anyhow::Result<Option<
         .or_else(|_| std::env::var("EDITOR"))
         .unwrap_or_default();
     let text = if editor.trim().is_empty() {
-        println!("Type the new text; a line with a single dot ends it (set EDITOR to edit the draft itself):");
-        let mut text = String::new();
-        while let Some(line) = lines.line("")? {
-            if line.trim() == "." {
-                break;
-            }
-            text.push_str(line.trim_end_matches('\n'));
-            text.push('\n');
-        }
-        text
+        typed_anew(lines)?
     } else {
-        let path = std::env::temp_dir().join(format!("deskhand-{}-{}.txt", card.approval, uuid::Uuid::new_v4()));
-        std::fs::write(&path, &draft)?;
-        let mut words = editor.split_whitespace();
-        let done = words
-            .next()
-            .map(|program| std::process::Command::new(program).args(words).arg(&path).status());
-        let text = std::fs::read_to_string(&path)?;
-        std::fs::remove_file(&path)?;
-        match done {
-            Some(Ok(status)) if status.success() => text,
-            _ => return Ok(None),
-        }
+        in_editor(&editor, &draft, card.approval)?
     };
+    let Some(text) = text else { return Ok(None) };
     let text = text.trim().to_owned();
     Ok((!text.is_empty() && text != draft.trim()).then_some(text))
+}
+
+/// `None` without the dot: half a text of somebody who wanted out must not be sent.
+fn typed_anew(lines: &mut dyn Lines) -> anyhow::Result<Option<String>> {
+    println!("Type the new text; a line with a single dot ends it (set EDITOR to edit the draft itself):");
+    let mut text = String::new();
+    while let Some(line) = lines.line("")? {
+        if line.trim() == "." {
+            return Ok(Some(text));
+        }
+        text.push_str(line.trim_end_matches('\n'));
+        text.push('\n');
+    }
+    Ok(None)
+}
+
+fn in_editor(editor: &str, draft: &str, approval: ApprovalId) -> anyhow::Result<Option<String>> {
+    let path = std::env::temp_dir().join(format!("deskhand-{approval}-{}.txt", uuid::Uuid::new_v4()));
+    // It is about a customer, in a folder that others can look into.
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path)?;
+    file.write_all(draft.as_bytes())?;
+    drop(file);
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let done = std::process::Command::new(program).args(words).arg(&path).status();
+    let text = std::fs::read_to_string(&path);
+    std::fs::remove_file(&path)?;
+    match done {
+        Ok(status) if status.success() => Ok(Some(text?)),
+        Ok(_) => Ok(None),
+        Err(error) => {
+            println!("The editor {program} does not start ({error}): see VISUAL and EDITOR.");
+            Ok(None)
+        }
+    }
 }
 
 /// The card in text, in the order in which people read it.
