@@ -4,7 +4,7 @@ use deskhand_core::approval::Wish;
 use deskhand_core::id::ApprovalId;
 
 /// Names and what they do, for help and for completion.
-pub(super) const NAMES: [(&str, &str); 5] = [
+pub(super) const NAMES: [(&str, &str); 6] = [
     ("approve", "Approves what waits on the ticket at hand, or A-17."),
     (
         "edit",
@@ -14,6 +14,7 @@ pub(super) const NAMES: [(&str, &str); 5] = [
         "reject",
         "Rejects it; words behind it are the reason and reach the model.",
     ),
+    ("answer", "Answers a question of the bot, with the words behind it."),
     ("clear", "Clears the screen; ticket and run stay."),
     (
         "exit",
@@ -26,6 +27,7 @@ pub(super) const HELP: &str = "\
 In this conversation:
 • A line without a slash is an instruction for the ticket at hand; commands may leave its number out.
 • /approve [A-17], /edit [A-17] [text], /reject [A-17] [reason]: decide what waits.
+• /answer [A-17] text: answers a question of the bot.
 • /clear: clears the screen. /exit, Ctrl-D: leaves.
 • Ctrl-C while the bot works: pauses the run; your next instruction, or /resume, lets it go on.";
 
@@ -56,7 +58,7 @@ pub(super) fn parse(line: &str) -> Option<Result<Own, String>> {
     match (keyword.as_str(), slash || rest.is_empty()) {
         ("exit" | "quit", true) => Some(nothing_behind(rest, Own::Exit, "exit")),
         ("clear", true) => Some(nothing_behind(rest, Own::Clear, "clear")),
-        ("approve" | "edit" | "reject", _) if slash => Some(decision(&keyword, rest)),
+        ("approve" | "edit" | "reject" | "answer", _) if slash => Some(decision(&keyword, rest)),
         _ => None,
     }
 }
@@ -81,6 +83,8 @@ fn decision(keyword: &str, rest: &str) -> Result<Own, String> {
         ("reject", reason) => Said::Wish(Wish::Reject {
             reason: reason.to_owned(),
         }),
+        ("answer", "") => return Err("answer needs your words: /answer Yes, within 30 days.".into()),
+        ("answer", text) => Said::Wish(Wish::Answer { text: text.to_owned() }),
         (_, "") => Said::Edit,
         (_, text) => Said::Wish(Wish::Edit { text: text.to_owned() }),
     };
@@ -112,6 +116,12 @@ mod tests {
         });
         assert_eq!(parse("/edit On Tuesday."), decide(None, text));
         assert!(matches!(parse("/approve it now"), Some(Err(_))));
+        let answer = Said::Wish(Wish::Answer {
+            text: "Yes, in May.".into(),
+        });
+        assert_eq!(parse("/answer A-17 Yes, in May."), decide(Some(17), answer.clone()));
+        assert_eq!(parse("/answer Yes, in May."), decide(None, answer));
+        assert!(matches!(parse("/answer A-17"), Some(Err(_))));
     }
 
     #[test]

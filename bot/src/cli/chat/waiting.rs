@@ -38,7 +38,11 @@ impl Talk<'_> {
                 Typed::Terminal(terminal) => ask::one(self.app, row, &card, &mut **terminal).await?,
                 Typed::Pipe(_) => {
                     let id = row.id;
-                    println!("Decide with /approve {id}, /edit {id} <text> or /reject {id} <reason>.");
+                    if let Effect::AskQuestion(_) = &row.effect {
+                        println!("Answer with /answer {id} <text>.");
+                    } else {
+                        println!("Decide with /approve {id}, /edit {id} <text> or /reject {id} <reason>.");
+                    }
                     Asked::Skipped
                 }
             };
@@ -139,13 +143,18 @@ fn changed(row: &Row, all: &[Row]) -> Option<String> {
     let Effect::ReplyCustomer(now) = &row.effect else {
         return None;
     };
-    let earlier = all
-        .iter()
-        .filter(|other| other.id < row.id)
-        .max_by_key(|other| other.id)?;
-    let Effect::ReplyCustomer(before) = &earlier.effect else {
+    let drafts = all.iter().filter(|other| other.id < row.id);
+    let drafts = drafts.filter_map(|other| {
+        let Effect::ReplyCustomer(before) = &other.effect else {
+            return None;
+        };
+        Some((other, before))
+    });
+    let (earlier, before) = drafts.max_by_key(|(other, _)| other.id)?;
+    if matches!(earlier.state, ApprovalState::Approved | ApprovalState::Edited) {
+        // That one went out, and this is another answer.
         return None;
-    };
+    }
     let diff = diff::of_drafts(&before.text, &now.text);
     if diff.is_empty() {
         return None;
