@@ -9,6 +9,7 @@ mod kb;
 mod mail;
 mod operate;
 mod replay;
+mod seen;
 mod serve;
 mod start;
 mod table;

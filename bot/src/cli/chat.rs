@@ -25,12 +25,12 @@ use deskhand_core::id::{ApprovalId, TicketId};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::ask::local_actor;
+use super::seen::{self, Seen};
 use super::start::{self, Context};
 use super::table::styled;
 use crate::app::App;
 use crate::worker::perform::resolve;
 use typed::{Heard, Kept, Typed};
-use watch::Seen;
 use work::Work;
 
 /// As shells have it for a program that Ctrl-C ended.
@@ -68,7 +68,7 @@ struct Talk<'a> {
 pub(super) async fn run(context: &Context, chat: &Chat) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(
         !context.json,
-        "chat has no JSON: deskhand triage --json and deskhand do --json have"
+        "chat has no JSON; deskhand triage and deskhand do have it"
     );
     let config = context.settings()?;
     let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -185,7 +185,7 @@ impl Talk<'_> {
         self.choose(id);
         self.tell(&Command::Show(TicketRef::Number(id))).await?;
         self.begin(id).await?;
-        match watch::newest(self.app, id).await? {
+        match seen::newest(self.app, id).await? {
             Some(run) if run.finished_at.is_none() => self.look_on(id).await,
             Some(_) => Ok(()),
             None => {

@@ -61,6 +61,17 @@ impl Teller {
         }
     }
 
+    /// Tells what can be told without waiting.
+    pub(super) fn tell_ready(&mut self, reader: &mut Reader) {
+        loop {
+            let told = reader.ready();
+            if told.is_empty() {
+                return;
+            }
+            self.tell_all(&told, reader);
+        }
+    }
+
     fn tell(&mut self, event: &Event, transcript: &Transcript) {
         match event {
             Event::Text(text) if self.manner == Manner::Talk => self.say_at_once(text),
@@ -118,38 +129,22 @@ impl Teller {
         let line = std::mem::take(&mut self.line);
         self.say(&line);
         self.bar.set_message("at work");
-        match &told.step.kind {
-            StepKind::Outcome { call, outcome } => {
-                let called = transcript.call(*call);
-                let (name, args) = called.map_or(("?", &Value::Null), |call| (call.name.as_str(), &call.args));
-                let mark = if outcome.failed { ("●", "31") } else { ("●", "32") };
-                let line = told.line.as_deref().unwrap_or_default();
-                let what = if outcome.failed {
-                    line.to_owned()
-                } else {
-                    what(name, args, line)
-                };
-                self.print(mark.0, mark.1, &format!("{name} {} → {what}", self.ticket));
-            }
-            // Its words were told as they came.
-            StepKind::Replied { .. } => {}
-            StepKind::Heard { .. }
-            | StepKind::Instructed { .. }
-            | StepKind::Tasked { .. }
-            | StepKind::Noted { .. }
-            | StepKind::Nudged
-            | StepKind::Started { .. }
-            | StepKind::Asked { .. }
-            | StepKind::Awaited { .. }
-            | StepKind::Booked { .. }
-            | StepKind::CompactAsked { .. }
-            | StepKind::Compacted { .. }
-            | StepKind::Partial { .. }
-            | StepKind::Stumbled { .. } => {
-                if let Some(line) = &told.line {
-                    self.print("·", "2", line);
-                }
-            }
+        let kind = &told.step.kind;
+        if let StepKind::Outcome { call, outcome } = kind {
+            let called = transcript.call(*call);
+            let (name, args) = called.map_or(("?", &Value::Null), |call| (call.name.as_str(), &call.args));
+            let line = told.line.as_deref().unwrap_or_default();
+            let (colour, what) = if outcome.failed {
+                ("31", line.to_owned())
+            } else {
+                ("32", what(name, args, line))
+            };
+            self.print("●", colour, &format!("{name} {} → {what}", self.ticket));
+        } else if !matches!(kind, StepKind::Replied { .. })
+            && let Some(line) = &told.line
+        {
+            // The words of a reply were told as they came.
+            self.print("·", "2", line);
         }
     }
 

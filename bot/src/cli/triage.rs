@@ -5,13 +5,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
-use deskhand_adapters::postgres::runs::{self, Shown};
 use deskhand_core::command::{Command, TicketRef};
-use deskhand_core::follow::Cursor;
 use deskhand_core::id::{RunId, TicketId};
 
 use super::ask::local_actor;
 use super::operate::with;
+use super::seen::{self, Seen, newest};
 use super::start::Context;
 use super::told::{Manner, Teller};
 use crate::app::App;
@@ -46,20 +45,12 @@ pub(super) async fn run(context: &Context, triage: &Triage) -> anyhow::Result<Ex
             ticket: TicketRef::Number(id),
             instruction: Some(instruction.clone()).filter(|text| !text.trim().is_empty()),
         };
-        let before = newest(app, id).await?;
-        let seen = match &before {
-            Some(run) => {
-                let looked = runs::look(&app.pool, RunId(run.id), false).await?;
-                looked.and_then(|run| run.last).unwrap_or(0)
-            }
-            None => 0,
-        };
+        // What a run did before is not told again.
+        let from = Seen::all(app, id).await?;
         let answer = commands::execute(app, &local_actor(), &command).await?;
         if !context.json {
             println!("{answer}");
         }
-        // What a run did before is not told again.
-        let from = before.map(|run| (run.id, seen));
         let mut teller = Teller::new(id, if context.json { Manner::Json } else { Manner::Lines });
         let rests = follow(app, id, from, &mut teller).await?;
         teller.rests();
@@ -76,28 +67,15 @@ pub(super) async fn run(context: &Context, triage: &Triage) -> anyhow::Result<Ex
     .await
 }
 
-async fn newest(app: &App, ticket: TicketId) -> sqlx::Result<Option<Shown>> {
-    Ok(runs::of_ticket(&app.pool, ticket).await?.into_iter().next())
-}
-
 /// Works and tells until the ticket's newest run waits or is over. False when that took too long.
-async fn follow(
-    app: &App,
-    ticket: TicketId,
-    from: Option<(uuid::Uuid, i32)>,
-    teller: &mut Teller,
-) -> anyhow::Result<bool> {
+async fn follow(app: &App, ticket: TicketId, from: Seen, teller: &mut Teller) -> anyhow::Result<bool> {
     let started = Instant::now();
     let mut reading: Option<(RunId, Reader)> = None;
     while let Some(run) = newest(app, ticket).await? {
         let id = RunId(run.id);
         if reading.as_ref().is_none_or(|(of, _)| *of != id) {
-            let step = from.filter(|(of, _)| *of == run.id).map_or(0, |(_, seen)| seen);
-            let cursor = Cursor {
-                step,
-                ..Cursor::default()
-            };
-            reading = app.followers.follow(app, id, cursor).await?.map(|reader| (id, reader));
+            let reader = app.followers.follow(app, id, from.cursor(run.id)).await?;
+            reading = reader.map(|reader| (id, reader));
         }
         let Some((_, reader)) = &mut reading else { break };
         let worked = work_and_tell(app, reader, teller).await?;
@@ -108,9 +86,14 @@ async fn follow(
             continue;
         }
         let now = newest(app, ticket).await?;
-        let at_work = now.is_none_or(|run| RunId(run.id) != id || matches!(run.state.as_str(), "queued" | "running"));
+        let at_work = match &now {
+            Some(run) if RunId(run.id) == id => {
+                matches!(run.state.as_str(), "queued" | "running") || seen::is_helped(app, run).await?
+            }
+            Some(_) | None => true,
+        };
         reader.look(app).await?;
-        tell_ready(reader, teller);
+        teller.tell_ready(reader);
         if !at_work {
             return Ok(true);
         }
@@ -136,15 +119,5 @@ async fn work_and_tell(app: &App, reader: &mut Reader, teller: &mut Teller) -> a
                 None => open = false,
             },
         }
-    }
-}
-
-fn tell_ready(reader: &mut Reader, teller: &mut Teller) {
-    loop {
-        let told = reader.ready();
-        if told.is_empty() {
-            return;
-        }
-        teller.tell_all(&told, reader);
     }
 }

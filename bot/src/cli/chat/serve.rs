@@ -8,8 +8,9 @@ use futures_util::FutureExt as _;
 
 use super::Talk;
 use super::own::{self, Own};
-use super::watch::{self, Watch};
+use super::watch::Watch;
 use crate::cli::ask::clean_lines;
+use crate::cli::seen::{self, Seen};
 use crate::commands;
 use crate::worker::perform::resolve;
 
@@ -84,7 +85,7 @@ impl Talk<'_> {
                 self.choose(id);
                 self.begin(id).await?;
                 self.left.clear();
-                let run = watch::newest(self.app, id).await?;
+                let run = seen::newest(self.app, id).await?;
                 if run.is_some_and(|run| run.paused && run.finished_at.is_none()) && instruction.is_some() {
                     // Whoever interrupts and then says what to do wants it done.
                     commands::execute(self.app, &self.actor, command).await?;
@@ -134,7 +135,7 @@ impl Talk<'_> {
     /// What is under way on a ticket counts as told from here on; what was told before stays so.
     pub(super) async fn begin(&mut self, id: TicketId) -> anyhow::Result<()> {
         if !self.seen.contains_key(&id) {
-            self.seen.insert(id, watch::seen(self.app, id).await?);
+            self.seen.insert(id, Seen::all(self.app, id).await?);
         }
         Ok(())
     }

@@ -2,15 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use deskhand_adapters::postgres::runs::{self, Shown};
+use deskhand_adapters::postgres::runs::Shown;
 use deskhand_core::approval::Actor;
 use deskhand_core::command::{Command, TicketRef};
-use deskhand_core::follow::Cursor;
 use deskhand_core::id::{RunId, TicketId};
 use tokio::signal::unix::Signal;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::cli::seen::{Seen, is_helped, newest};
 use crate::cli::told::{Manner, Teller};
 use crate::commands;
 use crate::follow::Reader;
@@ -20,13 +20,6 @@ const LOOK: Duration = Duration::from_millis(200);
 /// How long deliveries are waited for: they go on without anybody who looks.
 const DELIVERIES: Duration = Duration::from_secs(10);
 
-/// How much of the ticket's newest run was told before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    run: Option<Uuid>,
-    step: i32,
-}
-
 /// How the looking on ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Rest {
@@ -34,22 +27,6 @@ pub(super) struct Rest {
     /// The person wanted out.
     pub(super) interrupted: bool,
     pub(super) failed: bool,
-}
-
-pub(super) async fn newest(app: &App, ticket: TicketId) -> sqlx::Result<Option<Shown>> {
-    Ok(runs::of_ticket(&app.pool, ticket).await?.into_iter().next())
-}
-
-/// Everything up to now counts as told.
-pub(super) async fn seen(app: &App, ticket: TicketId) -> sqlx::Result<Seen> {
-    let Some(run) = newest(app, ticket).await? else {
-        return Ok(Seen::default());
-    };
-    let looked = runs::look(&app.pool, RunId(run.id), false).await?;
-    Ok(Seen {
-        run: Some(run.id),
-        step: looked.and_then(|run| run.last).unwrap_or(0),
-    })
 }
 
 /// Somebody who looks on at a ticket.
@@ -87,11 +64,7 @@ async fn watch(watch: Watch<'_>, from: Seen, teller: &mut Teller) -> anyhow::Res
     let started = Instant::now();
     while let Some(run) = newest(app, ticket).await? {
         if reading.as_ref().is_none_or(|(of, _)| *of != run.id) {
-            let cursor = Cursor {
-                step: if from.run == Some(run.id) { from.step } else { 0 },
-                ..Cursor::default()
-            };
-            let reader = app.followers.follow(app, RunId(run.id), cursor).await?;
+            let reader = app.followers.follow(app, RunId(run.id), from.cursor(run.id)).await?;
             reading = reader.map(|reader| (run.id, reader));
         }
         let Some((_, reader)) = &mut reading else { break };
@@ -99,10 +72,10 @@ async fn watch(watch: Watch<'_>, from: Seen, teller: &mut Teller) -> anyhow::Res
             trouble.clone_from(&run.error);
             teller.remark(&format!("{trouble}; it is tried again"));
         }
-        if rests(&run, started.elapsed()) {
+        if rests(&run, started.elapsed()) && !is_helped(app, &run).await? {
             reader.look(app).await?;
-            tell_ready(reader, teller);
-            rest.seen = told(run.id, reader);
+            teller.tell_ready(reader);
+            rest.seen = Seen::up_to(run.id, reader);
             rest.failed = run.state == "failed";
             // A comment may have begun another run meanwhile.
             if newest(app, ticket).await?.is_none_or(|now| now.id == run.id) {
@@ -118,7 +91,7 @@ async fn watch(watch: Watch<'_>, from: Seen, teller: &mut Teller) -> anyhow::Res
             () = tokio::time::sleep(LOOK) => {}
             _ = interrupts.recv() => {
                 if rest.interrupted {
-                    rest.seen = told(run.id, reader);
+                    rest.seen = Seen::up_to(run.id, reader);
                     break;
                 }
                 rest.interrupted = true;
@@ -138,22 +111,5 @@ fn rests(run: &Shown, looked_for: Duration) -> bool {
         "waiting" if run.paused || run.ending.is_none() => true,
         "waiting" => looked_for > DELIVERIES,
         _ => true,
-    }
-}
-
-fn told(run: Uuid, reader: &Reader) -> Seen {
-    Seen {
-        run: Some(run),
-        step: reader.with_log(|log| log.last()),
-    }
-}
-
-fn tell_ready(reader: &mut Reader, teller: &mut Teller) {
-    loop {
-        let told = reader.ready();
-        if told.is_empty() {
-            return;
-        }
-        teller.tell_all(&told, reader);
     }
 }
