@@ -18,8 +18,12 @@ use crate::live::Written;
 
 /// How often the store is looked at when nothing in this process says that there is news.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long news are gathered, so that a reply's words come in handfuls.
-const GATHER: Duration = Duration::from_millis(50);
+/// How long news are gathered, so that a reply's words come in handfuls: a person's eye takes ten a second for one.
+const GATHER: Duration = Duration::from_millis(100);
+/// With so many readers in this process it is twice as long, and so on: what they cost stays below a bound.
+const CROWD: u32 = 800;
+/// But never longer than this.
+const GATHER_MOST: Duration = Duration::from_millis(500);
 /// How many events a reader takes from the log at once: what a slow one holds of its own.
 const HANDFUL: usize = 32;
 
@@ -28,6 +32,8 @@ const HANDFUL: usize = 32;
 pub struct Followers {
     runs: Arc<Mutex<HashMap<RunId, Weak<Followed>>>>,
     closed: Arc<watch::Sender<bool>>,
+    /// Held by each reader once: its count is theirs and one more.
+    readers: Arc<()>,
 }
 
 impl Default for Followers {
@@ -35,6 +41,7 @@ impl Default for Followers {
         Self {
             runs: Arc::default(),
             closed: Arc::new(watch::Sender::new(false)),
+            readers: Arc::new(()),
         }
     }
 }
@@ -65,6 +72,7 @@ pub struct Reader {
     cursor: Cursor,
     news: watch::Receiver<u64>,
     closed: watch::Receiver<bool>,
+    _counted: Arc<()>,
 }
 
 impl Followers {
@@ -84,6 +92,7 @@ impl Followers {
             cursor: from,
             news: followed.shared.news.subscribe(),
             closed: self.closed.subscribe(),
+            _counted: Arc::clone(&self.readers),
             followed,
         }))
     }
@@ -91,6 +100,12 @@ impl Followers {
     /// All streams end: the process is about to.
     pub fn close(&self) {
         self.closed.send_replace(true);
+    }
+
+    /// How long news are gathered for as many readers as there are.
+    fn gather(&self) -> Duration {
+        let readers = u32::try_from(Arc::strong_count(&self.readers)).unwrap_or(u32::MAX);
+        gather(readers.saturating_sub(1))
     }
 
     fn followed(&self, app: &App, run: RunId) -> Arc<Followed> {
@@ -216,7 +231,7 @@ async fn wait_for_news(app: &App, shared: &Shared, stirred: &Notify) {
             () = stirred.notified() => break,
             () = &mut due => return,
             () = app.live.grows(shared.run, length) => {
-                tokio::time::sleep(GATHER).await;
+                tokio::time::sleep(app.followers.gather()).await;
                 if let Some(written) = app.live.of(shared.run) {
                     length = written.text.len();
                     shared.take(|log| log.writing(here(written)));
@@ -224,7 +239,11 @@ async fn wait_for_news(app: &App, shared: &Shared, stirred: &Notify) {
             }
         }
     }
-    tokio::time::sleep(GATHER).await;
+    tokio::time::sleep(app.followers.gather()).await;
+}
+
+fn gather(readers: u32) -> Duration {
+    (GATHER + GATHER * readers / CROWD).min(GATHER_MOST)
 }
 
 fn here(written: Written) -> UnderWay {
@@ -307,4 +326,16 @@ fn elsewhere(looked: Looked) -> Option<UnderWay> {
         text: looked.live_text?,
         lags: true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crowd_is_told_in_larger_handfuls_and_still_twice_a_second() {
+        assert_eq!(gather(0), GATHER);
+        assert_eq!(gather(CROWD), GATHER * 2);
+        assert_eq!(gather(u32::MAX), GATHER_MOST);
+    }
 }
