@@ -276,6 +276,16 @@ pub async fn read(db: impl PgExecutor<'_>, which: Which) -> sqlx::Result<Vec<Row
     Ok(rows?.into_iter().filter_map(Raw::known).collect())
 }
 
+/// How many approvals of a run nobody has decided yet.
+pub async fn count_open(tx: &mut PgConnection, run: RunId) -> sqlx::Result<i64> {
+    sqlx::query_scalar!(
+        r#"SELECT count(*) AS "open!" FROM approval WHERE run_id = $1 AND NOT recorded AND state = 'open'"#,
+        run.0
+    )
+    .fetch_one(tx)
+    .await
+}
+
 /// What an approval is about: none of it ever changes.
 #[derive(Clone, Debug)]
 pub struct About {

@@ -144,8 +144,12 @@ async fn apply(
     let mut comments: Vec<(TicketId, OutsideId, NewComment)> = Vec::new();
     let mut wanted = Vec::new();
     let mut to_read = Vec::new();
+    let mut fresh = Vec::new();
     for ((outside, told, needs_read), row) in told.iter().zip(&rows) {
         applied.tickets.insert(outside.clone(), row.id);
+        if row.fresh {
+            fresh.push(row.id);
+        }
         comments.extend(
             told.comments
                 .iter()
@@ -156,20 +160,22 @@ async fn apply(
         }
     }
 
-    let news = tickets::append_comments(tx, &comments).await?;
+    let news = tickets::append_comments(tx, &comments, &fresh).await?;
     let mut stale = Vec::new();
     for (ticket, news) in &news {
-        if news.foreign_public {
+        // Nothing can wait on a ticket that was not here before.
+        if news.foreign_public && !fresh.contains(ticket) {
             stale.push(*ticket);
         }
         if news.by_requester {
             wanted.push(*ticket);
         }
     }
-    approvals::withdraw_replies(tx, &stale, "the customer wrote again").await?;
-    outbox::withdraw_replies(tx, &stale, "the customer wrote again").await?;
-    let woken = runs::wake_waiting(tx, &stale).await?;
-    applied.runs.extend(woken);
+    if !stale.is_empty() {
+        approvals::withdraw_replies(tx, &stale, "the customer wrote again").await?;
+        outbox::withdraw_replies(tx, &stale, "the customer wrote again").await?;
+        applied.runs.extend(runs::wake_waiting(tx, &stale).await?);
+    }
     wanted.sort_unstable();
     wanted.dedup();
     applied

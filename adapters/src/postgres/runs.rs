@@ -19,7 +19,7 @@ use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-pub use claim::{Claimed, LEVELS, Levels, Taker, claim, take};
+pub use claim::{Claimed, LEVELS, Levels, Taker, claim};
 pub use held::{Paused, Word, append_to_stopped, pause, requeue, rest, resume, why_stopped, words};
 pub use idle::{finish_idle, sweep_idle};
 pub use log::{append, steps, transcript};
@@ -58,14 +58,13 @@ pub async fn queue(
     }
     let ids: Vec<i64> = tickets.iter().map(|ticket| ticket.0).collect();
     let runs: Vec<Uuid> = tickets.iter().map(|_| Uuid::now_v7()).collect();
-    let rows = sqlx::query_file!("src/postgres/sql/queue_runs.sql", &ids, &runs, mode.as_str())
+    let rows = sqlx::query_file!("src/postgres/sql/queue_runs.sql", &ids, &runs, mode.as_str(), delay)
         .fetch_all(&mut *tx)
         .await?;
     let queued: BTreeMap<TicketId, RunId> = rows
         .into_iter()
         .map(|row| (TicketId(row.ticket_id), RunId(row.id)))
         .collect();
-    insert_ready(tx, &queued, delay, None).await?;
     let rest: Vec<TicketId> = tickets
         .iter()
         .filter(|ticket| !queued.contains_key(ticket))
@@ -191,12 +190,25 @@ pub async fn renew(pool: &PgPool, leases: &[Lease], seconds: f64) -> sqlx::Resul
     Ok(rows.into_iter().map(RunId).collect())
 }
 
+/// A ticket under its lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Goes up with everything public that somebody else says: where it is the one that facts were read with, nothing was
+    /// said since.
+    pub version: i64,
+    /// Who has the ticket at its desk, as far as is known; empty for nobody.
+    pub assignee: String,
+    /// Why a person must look at it.
+    pub trouble: String,
+}
+
 /// Locks the ticket, then the run for its holder: the first locks of every transaction of a runner, in one round trip.
 /// What is asked after them, in statements of their own, sees whatever was committed before the locks were had.
-pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(), LeaseLost>> {
-    let row = sqlx::query_scalar!(
-        r#"WITH t AS MATERIALIZED (SELECT id FROM ticket WHERE id = $1 FOR UPDATE)
-           SELECT 1 AS "one!" FROM t JOIN run ON run.ticket_id = t.id
+pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<Held, LeaseLost>> {
+    let held = sqlx::query_as!(
+        Held,
+        r#"WITH t AS MATERIALIZED (SELECT id, version, assignee, trouble FROM ticket WHERE id = $1 FOR UPDATE)
+           SELECT t.version, t.assignee, t.trouble FROM t JOIN run ON run.ticket_id = t.id
             WHERE run.id = $2 AND run.state = 'running' AND run.attempt = $3
               FOR UPDATE OF run"#,
         lease.ticket.0,
@@ -205,7 +217,7 @@ pub async fn hold(tx: &mut PgConnection, lease: &Lease) -> sqlx::Result<Result<(
     )
     .fetch_optional(tx)
     .await?;
-    Ok(row.map(|_| ()).ok_or(LeaseLost))
+    Ok(held.ok_or(LeaseLost))
 }
 
 /// Whether the lease is held, by what is committed.

@@ -3,12 +3,12 @@
 mod comments;
 mod list;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::inbound::{DeskStatus, Told};
 use deskhand_core::port::DeskTicket;
-use deskhand_core::ticket::{OutsideId, Source, Ticket, TicketState, Triage};
+use deskhand_core::ticket::{Author, OutsideId, Source, Ticket, TicketState, Triage};
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 
@@ -22,6 +22,8 @@ pub use list::{Filter, Listed, find, find_outside, from_outside, list};
 #[derive(Clone, Debug)]
 pub(super) struct Upserted {
     pub(super) id: TicketId,
+    /// It was not here before: nothing waits on it, and no run is open.
+    pub(super) fresh: bool,
 }
 
 /// Makes or updates tickets, in the given order, which must be sorted and without repeats. An empty field changes nothing.
@@ -51,6 +53,10 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
         .collect();
     let automatic: Vec<bool> = told.iter().map(|(_, told, _)| told.automatic).collect();
     let needs_read: Vec<bool> = told.iter().map(|(.., needs_read)| *needs_read).collect();
+    let versions: Vec<i64> = told
+        .iter()
+        .map(|(_, told, _)| i64::from(says_something(told)))
+        .collect();
     let rows = sqlx::query_file!(
         "src/postgres/sql/upsert_tickets.sql",
         &sources as &[&str],
@@ -63,11 +69,13 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
         &statuses as &[Option<String>],
         &automatic,
         &needs_read,
+        &versions,
     )
     .fetch_all(&mut *tx)
     .await?;
     // By itself, since here an empty text does change something: nobody has the ticket any more.
-    if assignees.iter().any(Option::is_some) {
+    let known = rows.iter().any(|row| !row.fresh);
+    if known && assignees.iter().any(Option::is_some) {
         sqlx::query!(
             "UPDATE ticket t SET assignee = d.assignee
                FROM UNNEST($1::text[], $2::text[], $3::text[]) AS d (source, outside_id, assignee)
@@ -79,16 +87,26 @@ pub(super) async fn upsert(tx: &mut PgConnection, told: &[(OutsideId, Told, bool
         .execute(tx)
         .await?;
     }
-    let by_key: BTreeMap<(String, String), TicketId> = rows
+    let mut by_key: HashMap<(String, String), Upserted> = rows
         .into_iter()
-        .map(|row| ((row.source, row.outside_id), TicketId(row.alias_of.unwrap_or(row.id))))
+        .map(|row| {
+            let id = TicketId(row.alias_of.unwrap_or(row.id));
+            ((row.source, row.outside_id), Upserted { id, fresh: row.fresh })
+        })
         .collect();
     told.iter()
         .map(|(outside, ..)| {
-            let id = by_key.get(&(outside.source.to_string(), outside.id.clone())).copied();
-            id.map(|id| Upserted { id }).ok_or(sqlx::Error::RowNotFound)
+            let row = by_key.remove(&(outside.source.to_string(), outside.id.clone()));
+            row.ok_or(sqlx::Error::RowNotFound)
         })
         .collect()
+}
+
+/// Somebody else than we says something for all to read: what raises a ticket's version.
+fn says_something(told: &Told) -> bool {
+    told.comments
+        .iter()
+        .any(|comment| comment.public && comment.author != Author::Bot)
 }
 
 /// Postgres' text knows no NUL.
@@ -182,7 +200,7 @@ pub async fn read_from_desk(pool: &PgPool, ticket: TicketId, desk: &DeskTicket, 
         .iter()
         .map(|comment| (ticket, outside.clone(), comment.clone()))
         .collect();
-    let news = append_comments(&mut tx, &comments).await?;
+    let news = append_comments(&mut tx, &comments, &[]).await?;
     if news.get(&ticket).is_some_and(|news| news.foreign_public) {
         approvals::withdraw_replies(&mut tx, &[ticket], "the customer wrote again").await?;
     }
@@ -326,35 +344,11 @@ pub async fn take(tx: &mut PgConnection, ticket: TicketId, by: &str) -> sqlx::Re
     Ok(runs)
 }
 
-/// What a runner's transaction stands on, asked under its locks.
-#[derive(Clone, Debug)]
-pub struct Ground {
-    /// Somebody said something public that the model has not heard.
-    pub unheard: bool,
-    /// Approvals of the run that nobody has decided yet.
-    pub open: i64,
-    /// Who has the ticket at its desk, as far as is known; empty for nobody.
-    pub assignee: String,
-    /// Why a person must look at it.
-    pub trouble: String,
-}
-
-pub async fn ground(tx: &mut PgConnection, ticket: TicketId, run: RunId, heard: i64) -> sqlx::Result<Ground> {
-    sqlx::query_as!(
-        Ground,
-        r#"SELECT t.assignee, t.trouble,
-                  EXISTS (SELECT FROM comment c WHERE c.ticket_id = t.id AND c.id > $3 AND c.public AND c.author <> 'bot')
-                      AS "unheard!",
-                  (SELECT count(*) FROM approval a
-                    WHERE a.run_id = $2 AND NOT a.recorded AND a.state = 'open')
-                      AS "open!"
-             FROM ticket t WHERE t.id = $1"#,
-        ticket.0,
-        run.0,
-        heard,
-    )
-    .fetch_one(tx)
-    .await
+/// Who has the ticket at its desk, as far as is known; empty for nobody.
+pub async fn assignee(tx: &mut PgConnection, ticket: TicketId) -> sqlx::Result<String> {
+    sqlx::query_scalar!("SELECT assignee FROM ticket WHERE id = $1", ticket.0)
+        .fetch_one(tx)
+        .await
 }
 
 /// `release`: the bot may work on it again. False when no human has it.

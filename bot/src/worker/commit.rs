@@ -14,7 +14,7 @@ pub(super) use send::put_out;
 pub use send::{send, start};
 
 use deskhand_adapters::postgres::outbox::{self, Kind, New, desk_lane};
-use deskhand_adapters::postgres::runs::{self, Lease, LeaseLost};
+use deskhand_adapters::postgres::runs::{self, Held, Lease, LeaseLost};
 use deskhand_adapters::postgres::{approvals, helpers, learning, spend, tickets};
 use deskhand_core::approval::ApprovalState;
 use deskhand_core::facts::Facts;
@@ -215,20 +215,20 @@ async fn seal(
 }
 
 /// Opens the ticket's transaction, unless the ground moved or the lease is gone.
-async fn begin<'a>(app: &App, lease: &Lease, heard: i64) -> anyhow::Result<Result<Begun<'a>, Done>> {
+async fn begin<'a>(app: &App, lease: &Lease, facts: &Facts, heard: i64) -> anyhow::Result<Result<Begun<'a>, Done>> {
     let mut tx = app.pool.begin().await?;
-    if runs::hold(&mut tx, lease).await?.is_err() {
+    let Ok(held) = runs::hold(&mut tx, lease).await? else {
         return Ok(Err(Done::Lost));
+    };
+    // The version tells without a look at the comments that nothing was said since the facts were read.
+    let quiet = held.version == facts.ticket.version && facts.unheard.iter().all(|comment| comment.id <= heard);
+    if !quiet && tickets::has_unheard(&mut tx, lease.ticket, heard).await? {
+        return Ok(Err(Done::Moved));
     }
-    let ground = tickets::ground(&mut tx, lease.ticket, lease.run, heard).await?;
-    Ok(if ground.unheard {
-        Err(Done::Moved)
-    } else {
-        Ok((tx, ground))
-    })
+    Ok(Ok((tx, held)))
 }
 
-type Begun<'a> = (Transaction<'a, Postgres>, tickets::Ground);
+type Begun<'a> = (Transaction<'a, Postgres>, Held);
 
 /// Opens approvals with their cards and lets go of the run. Nothing waits in memory.
 pub async fn wait(
@@ -238,7 +238,7 @@ pub async fn wait(
     facts: &Facts,
     wait: Wait,
 ) -> anyhow::Result<Done> {
-    let (mut tx, ground) = match begin(app, lease, wait.heard).await? {
+    let (mut tx, _) = match begin(app, lease, facts, wait.heard).await? {
         Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
@@ -246,8 +246,9 @@ pub async fn wait(
     let known = facts
         .approvals
         .iter()
-        .filter(|approval| approval.state == ApprovalState::Open);
-    if ground.open < i64::try_from(known.count())? {
+        .filter(|approval| approval.state == ApprovalState::Open)
+        .count();
+    if known > 0 && approvals::count_open(&mut tx, lease.run).await? < i64::try_from(known)? {
         return Ok(Done::Moved);
     }
     let awaited: Vec<i32> = wait.awaits.iter().flat_map(|awaited| awaited.helpers.clone()).collect();

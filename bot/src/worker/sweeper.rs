@@ -62,8 +62,8 @@ async fn execute_left_over(app: &App) -> anyhow::Result<usize> {
         tickets::lock(&mut tx, row.ticket).await?;
         match execute(fact, transcript.last_heard(), &facts) {
             Execution::Send(sending) => {
-                let ground = tickets::ground(&mut tx, row.ticket, row.run, sending.heard).await?;
-                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending, ground.assignee).await? {
+                let assignee = tickets::assignee(&mut tx, row.ticket).await?;
+                if !commit::put_out(app, &mut tx, &lease, &transcript, &facts, &sending, assignee).await? {
                     continue;
                 }
             }

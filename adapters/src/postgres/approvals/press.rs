@@ -4,14 +4,15 @@ use chrono::{DateTime, Utc};
 use deskhand_core::approval::{self, Actor, Answer, ApprovalState, Click, Decision, Standing, Wish};
 use deskhand_core::card::Mark;
 use deskhand_core::effect::Effect;
-use deskhand_core::id::{ApprovalId, RunId};
+use deskhand_core::id::{ApprovalId, RunId, TicketId};
 use deskhand_core::ledger::EntryKind;
+use deskhand_core::ticket::Mode;
 use sqlx::types::Json;
 use sqlx::{PgConnection, PgPool};
 
 use super::{About, Raw, Row, end};
 use crate::postgres::runs::{Lease, Taker};
-use crate::postgres::{ledger, outbox, runs};
+use crate::postgres::{ledger, runs};
 
 /// A click with what is known of the person.
 #[derive(Clone, Debug)]
@@ -62,22 +63,9 @@ fn is_lock_timeout(error: &sqlx::Error) -> bool {
 }
 
 async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateTime<Utc>>) -> sqlx::Result<Pressing> {
-    // The lock order: ticket, run, approval; all of it in one round trip.
-    let rows = sqlx::query_file_as!(
-        Raw,
-        "src/postgres/sql/lock_approval.sql",
-        pressed.id.0,
-        pressed.about.run.0,
-        pressed.about.ticket.0,
-    )
-    .fetch_optional(&mut *tx)
-    .await?;
-    let Some(row) = rows.and_then(Raw::known) else {
+    let Some((row, now)) = lock(tx, pressed, at).await? else {
         return Ok(Answer::Unknown.into());
     };
-    let now = sqlx::query_scalar!(r#"SELECT coalesce($1, clock_timestamp()) AS "now!""#, at)
-        .fetch_one(&mut *tx)
-        .await?;
     let standing = Standing {
         id: row.id,
         tool: &row.tool,
@@ -106,12 +94,9 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
     let mut lease = None;
     match &answer {
         Answer::Decided(decision) => {
-            record(tx, &row, decision).await?;
-            match &pressed.taker {
-                Some(taker) => lease = runs::take(tx, row.run, taker, at).await?,
-                None => {
-                    runs::wake(tx, row.run).await?;
-                }
+            lease = record(tx, &row, decision, pressed.taker.as_ref(), at).await?;
+            if pressed.taker.is_none() {
+                runs::wake(tx, row.run).await?;
             }
         }
         Answer::Expired if row.state == ApprovalState::Open => expire(tx, &row, now).await?,
@@ -134,10 +119,60 @@ async fn press_in(tx: &mut PgConnection, pressed: &Pressed<'_>, at: Option<DateT
     Ok(Pressing { answer, lease })
 }
 
-async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::Result<()> {
-    sqlx::query!(
-        "UPDATE approval SET state = $2, decided_by = $3, decided_by_name = $4, decided_at = $5, reason = $6, edited = $7
-          WHERE id = $1 AND state = 'open'",
+/// The approval under its locks, and the time by then. `None` where there is none that this binary knows.
+async fn lock(
+    tx: &mut PgConnection,
+    pressed: &Pressed<'_>,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Option<(Row, DateTime<Utc>)>> {
+    let locked = sqlx::query_file!(
+        "src/postgres/sql/lock_approval.sql",
+        pressed.id.0,
+        pressed.about.run.0,
+        pressed.about.ticket.0,
+        at,
+    )
+    .fetch_optional(tx)
+    .await?;
+    Ok(locked.and_then(|row| {
+        let raw = Raw {
+            id: row.id,
+            ticket_id: row.ticket_id,
+            run_id: row.run_id,
+            call_step: row.call_step,
+            call_index: row.call_index,
+            tool: row.tool,
+            effect: row.effect,
+            digest: row.digest,
+            why: row.why,
+            marks: row.marks,
+            state: row.state,
+            decided_by: row.decided_by,
+            decided_by_name: row.decided_by_name,
+            decided_at: row.decided_at,
+            reason: row.reason,
+            edited: row.edited,
+            recorded: row.recorded,
+            instructed_by: row.instructed_by,
+            expires_at: row.expires_at,
+            executed_at: row.executed_at,
+            created_at: row.created_at,
+        };
+        raw.known().map(|known| (known, row.now))
+    }))
+}
+
+/// Writes a decision down with everything that shows it. Gives the lease of the run that it resumed for its taker.
+async fn record(
+    tx: &mut PgConnection,
+    row: &Row,
+    decision: &Decision,
+    taker: Option<&Taker<'_>>,
+    at: Option<DateTime<Utc>>,
+) -> sqlx::Result<Option<Lease>> {
+    let (salt, salted) = ledger::salt(&row.digest);
+    let resumed = sqlx::query_file!(
+        "src/postgres/sql/decide_approval.sql",
         row.id.0,
         decision.state.as_str(),
         decision.by,
@@ -145,19 +180,25 @@ async fn record(tx: &mut PgConnection, row: &Row, decision: &Decision) -> sqlx::
         decision.at,
         decision.reason,
         decision.edited,
+        EntryKind::Decision.as_str(),
+        salted,
+        salt,
+        taker.map(|taker| taker.owner),
+        taker.map(|taker| taker.seconds),
+        at,
     )
-    .execute(&mut *tx)
+    .fetch_optional(tx)
     .await?;
-    outbox::settle_cards(tx, &[row.id.0]).await?;
-    let line = ledger::Line {
-        run: Some(row.run),
-        approval: Some(row.id),
-        actor: &decision.by,
-        digest: &row.digest,
-        word: decision.state.as_str(),
-        ..ledger::Line::new(EntryKind::Decision, row.ticket)
-    };
-    ledger::append(tx, &line).await
+    Ok(resumed.map(|resumed| Lease {
+        run: row.run,
+        ticket: TicketId(resumed.ticket_id),
+        attempt: resumed.attempt,
+        mode: resumed.mode.parse().unwrap_or(Mode::Shadow),
+        failures: resumed.failures,
+        if_news: resumed.if_news,
+        // Nobody decides anything for a helper.
+        helper: false,
+    }))
 }
 
 async fn expire(tx: &mut PgConnection, row: &Row, now: DateTime<Utc>) -> sqlx::Result<()> {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use deskhand_core::id::{RunId, TicketId};
 use deskhand_core::ticket::Mode;
-use sqlx::{PgConnection, PgPool};
+use sqlx::PgPool;
 
 use super::Lease;
 
@@ -66,34 +66,4 @@ pub async fn claim(
 pub struct Taker<'a> {
     pub owner: &'a str,
     pub seconds: f64,
-}
-
-/// Resumes a waiting run for somebody who works it at once. `None` when it does not wait.
-pub async fn take(
-    tx: &mut PgConnection,
-    run: RunId,
-    taker: &Taker<'_>,
-    at: Option<DateTime<Utc>>,
-) -> sqlx::Result<Option<Lease>> {
-    let row = sqlx::query!(
-        "UPDATE run SET state = 'running', ending = NULL, attempt = attempt + 1, lease_owner = $2,
-                lease_until = coalesce($4, clock_timestamp()) + make_interval(secs => $3)
-          WHERE id = $1 AND state = 'waiting' AND NOT paused RETURNING ticket_id, attempt, mode, failures, if_news",
-        run.0,
-        taker.owner,
-        taker.seconds,
-        at,
-    )
-    .fetch_optional(tx)
-    .await?;
-    Ok(row.map(|row| Lease {
-        run,
-        ticket: TicketId(row.ticket_id),
-        attempt: row.attempt,
-        mode: row.mode.parse().unwrap_or(Mode::Shadow),
-        failures: row.failures,
-        if_news: row.if_news,
-        // Nobody decides anything for a helper.
-        helper: false,
-    }))
 }

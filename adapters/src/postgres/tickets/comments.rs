@@ -12,10 +12,12 @@ use sqlx::{PgConnection, PgExecutor};
 use super::clean;
 use crate::postgres::inbox::News;
 
-/// Appends comments that were not here before, and says what they changed. Our own never count as news.
+/// Appends comments that were not here before, and says what they changed. Our own never count as news. The `fresh` tickets
+/// had their first version when they were made.
 pub(in crate::postgres) async fn append_comments(
     tx: &mut PgConnection,
     comments: &[(TicketId, OutsideId, NewComment)],
+    fresh: &[TicketId],
 ) -> sqlx::Result<BTreeMap<TicketId, News>> {
     if comments.is_empty() {
         return Ok(BTreeMap::new());
@@ -54,7 +56,7 @@ pub(in crate::postgres) async fn append_comments(
     }
     let changed: Vec<i64> = news
         .iter()
-        .filter(|(_, news)| news.foreign_public)
+        .filter(|(ticket, news)| news.foreign_public && !fresh.contains(ticket))
         .map(|(ticket, _)| ticket.0)
         .collect();
     if !changed.is_empty() {

@@ -20,7 +20,7 @@ pub async fn finish(
     facts: &Facts,
     finish: Finish,
 ) -> anyhow::Result<Done> {
-    let (mut tx, ground) = match begin(app, lease, finish.heard).await? {
+    let (mut tx, held) = match begin(app, lease, facts, finish.heard).await? {
         Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
@@ -52,7 +52,7 @@ pub async fn finish(
         .effects
         .iter()
         .any(|effect| matches!(effect.state, EffectState::Dead | EffectState::Unknown));
-    if (!undelivered || !trouble.is_empty()) && ground.trouble != trouble {
+    if (!undelivered || !trouble.is_empty()) && held.trouble != trouble {
         tickets::set_trouble(&mut tx, lease.ticket, trouble).await?;
     }
     outbox::enqueue_and_refresh(&mut tx, lease.ticket, &effects).await?;

@@ -29,7 +29,7 @@ pub async fn start(
     if starting.again {
         return Ok(Done::Yes);
     }
-    let (mut tx, _) = match begin(app, lease, starting.heard).await? {
+    let (mut tx, _) = match begin(app, lease, facts, starting.heard).await? {
         Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
@@ -56,11 +56,11 @@ pub async fn send(
     facts: &Facts,
     sending: Sending,
 ) -> anyhow::Result<Done> {
-    let (mut tx, ground) = match begin(app, lease, sending.heard).await? {
+    let (mut tx, held) = match begin(app, lease, facts, sending.heard).await? {
         Ok(begun) => begun,
         Err(done) => return Ok(done),
     };
-    if !put_out(app, &mut tx, lease, transcript, facts, &sending, ground.assignee).await? {
+    if !put_out(app, &mut tx, lease, transcript, facts, &sending, held.assignee).await? {
         return Ok(Done::Moved);
     }
     seal(app, lease, transcript, tx, vec![sending.told]).await
