@@ -8,9 +8,8 @@ use tokio::process::Command;
 
 use crate::cluster::{Cluster, Fresh};
 use crate::meter::{Meter, Spent};
+use crate::webhook;
 
-/// One row of about 2 KB, in a transaction of its own.
-const INSERT: &str = "INSERT INTO bench_row (body) VALUES (repeat('deskhand ', 228));\n";
 const SELECT: &str = "SELECT 1;\n";
 
 pub(crate) struct Limit<'a> {
@@ -31,7 +30,7 @@ pub(crate) struct Said {
 impl<'a> Limit<'a> {
     pub(crate) fn new(cluster: &'a Cluster, seconds: u32) -> anyhow::Result<Self> {
         let scripts = tempfile::tempdir()?;
-        std::fs::write(scripts.path().join("insert.sql"), INSERT)?;
+        std::fs::write(scripts.path().join("insert.sql"), insert())?;
         std::fs::write(scripts.path().join("select.sql"), SELECT)?;
         Ok(Self {
             cluster,
@@ -43,7 +42,7 @@ impl<'a> Limit<'a> {
 
     pub(crate) async fn inserts(&self, into: &Fresh, clients: u32) -> anyhow::Result<Said> {
         let pool = into.pool(1).await?;
-        sqlx::query("CREATE TABLE IF NOT EXISTS bench_row (id bigserial PRIMARY KEY, body text NOT NULL)")
+        sqlx::query("CREATE TABLE IF NOT EXISTS bench_row (id bigserial PRIMARY KEY, body bytea NOT NULL)")
             .execute(&pool)
             .await?;
         self.run(into, "insert.sql", clients).await
@@ -98,6 +97,12 @@ impl<'a> Limit<'a> {
             spent,
         })
     }
+}
+
+/// The bytes of one webhook as one row, in a transaction of its own. In hexadecimal: pgbench takes colons for its own.
+fn insert() -> String {
+    let (_, body) = webhook::comment();
+    format!("INSERT INTO bench_row (body) VALUES ('\\x{}');\n", hex::encode(body))
 }
 
 /// Beside the server's programs, or in PATH.
