@@ -149,6 +149,13 @@ impl Facts {
             automatic: self.automatic,
         }
     }
+
+    /// An approval was executed by the run that these facts are for.
+    pub fn executed(&mut self, approval: ApprovalId) {
+        for fact in self.approvals.iter_mut().filter(|fact| fact.id == approval) {
+            fact.executed = true;
+        }
+    }
 }
 
 impl ApprovalFact {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
-use super::runs;
+use super::{ledger, runs};
 
 mod shown;
 
@@ -60,16 +60,33 @@ impl New {
 pub async fn enqueue(tx: &mut PgConnection, effects: &[New]) -> sqlx::Result<()> {
     match effects.is_empty() {
         true => Ok(()),
-        false => enqueue_with(tx, effects, None).await,
+        false => enqueue_with(tx, effects, None, None).await.map(|_| ()),
     }
 }
 
 /// The same; and the ticket's headers are drawn anew, where they stand.
 pub async fn enqueue_and_refresh(tx: &mut PgConnection, ticket: TicketId, effects: &[New]) -> sqlx::Result<()> {
-    enqueue_with(tx, effects, Some(ticket)).await
+    enqueue_with(tx, effects, Some(ticket), None).await.map(|_| ())
 }
 
-async fn enqueue_with(tx: &mut PgConnection, effects: &[New], refreshed: Option<TicketId>) -> sqlx::Result<()> {
+/// The same, in execution of an approval of which this is the digest. False, and nothing is put, when it was executed
+/// before or is not decided.
+pub async fn enqueue_once(
+    tx: &mut PgConnection,
+    ticket: TicketId,
+    effects: &[New],
+    (approval, digest): (ApprovalId, &str),
+) -> sqlx::Result<bool> {
+    enqueue_with(tx, effects, Some(ticket), Some((approval, digest))).await
+}
+
+async fn enqueue_with(
+    tx: &mut PgConnection,
+    effects: &[New],
+    refreshed: Option<TicketId>,
+    execution: Option<(ApprovalId, &str)>,
+) -> sqlx::Result<bool> {
+    let (salt, salted) = ledger::salt(execution.map_or("", |(_, digest)| digest));
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.id.0).collect();
     let kinds: Vec<&str> = effects.iter().map(|effect| effect.kind.as_str()).collect();
     let tickets: Vec<Option<i64>> = effects.iter().map(|effect| effect.ticket.map(|id| id.0)).collect();
@@ -86,7 +103,7 @@ async fn enqueue_with(tx: &mut PgConnection, effects: &[New], refreshed: Option<
         .iter()
         .map(|effect| if effect.recorded { "recorded" } else { "pending" })
         .collect();
-    sqlx::query_file!(
+    let executed = sqlx::query_file_scalar!(
         "src/postgres/sql/enqueue_effects.sql",
         &ids,
         &kinds as &[&str],
@@ -99,10 +116,14 @@ async fn enqueue_with(tx: &mut PgConnection, effects: &[New], refreshed: Option<
         &payloads,
         &states as &[&str],
         refreshed.map(|ticket| ticket.0),
+        execution.map(|(approval, _)| approval.0),
+        EntryKind::Executed.as_str(),
+        salted,
+        salt,
     )
-    .execute(tx)
+    .fetch_one(tx)
     .await?;
-    Ok(())
+    Ok(executed == 1)
 }
 
 /// Every card of these approvals, and the headers of their tickets, are drawn anew, whatever ended them.

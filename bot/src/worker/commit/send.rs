@@ -77,14 +77,14 @@ pub(in crate::worker) async fn put_out(
     sending: &Sending,
     assignee: String,
 ) -> anyhow::Result<bool> {
-    if let Some(id) = sending.approval
-        && !approvals::execute_once(tx, id, digest_of(facts, id)).await?
-    {
-        return Ok(false);
-    }
     if let (Some(text), Effect::ProposeKnowledgeEdit(edit)) = (&sending.article, &sending.effect)
         && !sending.recorded
     {
+        if let Some(id) = sending.approval
+            && !approvals::execute_once(tx, id, digest_of(facts, id)).await?
+        {
+            return Ok(false);
+        }
         let author = facts
             .approvals
             .iter()
@@ -127,8 +127,13 @@ pub(in crate::worker) async fn put_out(
         effects.extend(header(app, lease.ticket));
         effects.extend(cards(app, lease.ticket, id, sending.effect.tool()));
     }
-    outbox::enqueue_and_refresh(tx, lease.ticket, &effects).await?;
-    Ok(true)
+    match sending.approval {
+        Some(id) => Ok(outbox::enqueue_once(tx, lease.ticket, &effects, (id, digest_of(facts, id))).await?),
+        None => {
+            outbox::enqueue_and_refresh(tx, lease.ticket, &effects).await?;
+            Ok(true)
+        }
+    }
 }
 
 async fn publish(

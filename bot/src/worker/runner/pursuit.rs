@@ -104,7 +104,18 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
                 Ok(done) => done,
                 Err(word) => return heed(app, lease, &transcript, word, None).await,
             },
-            Next::Send(sending) => commit::send(app, lease, &mut transcript, &facts, sending).await?,
+            Next::Send(sending) => {
+                let approval = sending.approval;
+                let done = commit::send(app, lease, &mut transcript, &facts, sending).await?;
+                if done == Done::Yes {
+                    // Nothing else changed by it. What others changed meanwhile is found under the next locks.
+                    if let Some(id) = approval {
+                        facts.executed(id);
+                    }
+                    continue;
+                }
+                done
+            }
             Next::Finish(finish) if lease.helper => {
                 let text = report(&transcript, finish.ending);
                 match commit::report(app, lease, &transcript, &text).await? {
