@@ -17,6 +17,7 @@ pub mod live;
 pub mod mails;
 pub mod outbox;
 pub mod places;
+pub mod posts;
 pub mod roster;
 pub mod runs;
 pub mod search;

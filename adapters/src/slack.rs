@@ -6,6 +6,7 @@
 //! own there.
 
 pub mod client;
+pub mod desk;
 pub mod escape;
 pub mod form;
 pub mod inbound;

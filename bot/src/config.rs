@@ -26,7 +26,7 @@ use std::time::Duration;
 use deskhand_adapters::mcp;
 use deskhand_core::budget::Prices;
 use deskhand_core::roster::Who;
-use deskhand_core::ticket::Mode;
+use deskhand_core::ticket::{Mode, Source};
 use layers::Layers;
 use secrecy::SecretString;
 use url::Url;
@@ -208,6 +208,7 @@ impl Config {
             teams,
         };
         config.refuse_model_without_key()?;
+        config.refuse_cards_before_customers()?;
         Ok(config)
     }
 
@@ -243,6 +244,27 @@ impl Config {
             .collect()
     }
 
+    /// Whether customers' posts in one of these channels become tickets.
+    pub fn watches(&self, source: Source, channels: [&str; 2]) -> bool {
+        let watched = match source {
+            Source::Slack => self.slack.as_ref().map(|slack| &slack.watch),
+            Source::Discord => self.discord.as_ref().map(|discord| &discord.watch),
+            Source::Zendesk | Source::Email | Source::Api => None,
+        };
+        watched.is_some_and(|watched| watched.iter().any(|channel| channels.contains(&channel.as_str())))
+    }
+
+    /// Whether it is the team's own room: cards and headers go there.
+    pub fn is_the_teams(&self, source: Source, channels: [&str; 2]) -> bool {
+        let mut lanes = self.home_lanes();
+        let others = self.approvals.values().filter_map(|rule| rule.channel.as_deref());
+        lanes.extend(others.flat_map(|channels| channels.split(',').map(lane)));
+        lanes.iter().any(|lane| {
+            lane.split_once(':')
+                .is_some_and(|(chat, id)| chat == source.as_str() && channels.contains(&id))
+        })
+    }
+
     /// Settings that are allowed and most likely not meant, a sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -275,6 +297,28 @@ impl Config {
             remarks.push("DISCORD_CHANNEL is not set: cards have no place in Discord.".into());
         }
         remarks
+    }
+
+    /// Cards show what customers must not read.
+    fn refuse_cards_before_customers(&self) -> Result<(), ConfigError> {
+        let watched = |name, source, watch: Option<&Vec<String>>| match watch
+            .into_iter()
+            .flatten()
+            .find(|channel| self.is_the_teams(source, [channel, channel]))
+        {
+            None => Ok(()),
+            Some(channel) => {
+                let why = format!("names {channel}, where cards go: customers would read along");
+                Err(ConfigError::new(name, why))
+            }
+        };
+        watched(
+            "SLACK_WATCH",
+            Source::Slack,
+            self.slack.as_ref().map(|slack| &slack.watch),
+        )?;
+        let discord = self.discord.as_ref().map(|discord| &discord.watch);
+        watched("DISCORD_WATCH", Source::Discord, discord)
     }
 
     fn refuse_model_without_key(&self) -> Result<(), ConfigError> {

@@ -4,7 +4,6 @@
 //! the answer follows through the outbox, as everything does that is not said at once.
 
 mod card;
-mod open;
 mod typed;
 
 use deskhand_adapters::discord::inbound::{DiscordInbound, Origin};

@@ -8,6 +8,7 @@ pub mod config;
 pub mod decisions;
 pub mod discord;
 pub mod follow;
+pub mod heard;
 pub mod http;
 pub mod kept;
 pub mod learning;

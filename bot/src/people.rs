@@ -109,10 +109,38 @@ pub async fn look_up(app: &App, list: &[Who], actor: &Actor) -> anyhow::Result<(
         }
     }
     if app.config.team.is_none() {
-        match chat.is_full_member(&actor.id).await {
-            Ok(full) => roster::remember_person(&app.pool, &actor.key(), full, app.clock.moved()).await?,
-            Err(error) => tracing::warn!(%error, "a person could not be looked up"),
+        look_at(app, actor).await?;
+    }
+    Ok(())
+}
+
+/// Asks Slack about one person: whether they are a full member, and how they are called.
+async fn look_at(app: &App, actor: &Actor) -> sqlx::Result<()> {
+    let (Surface::Slack, Some(slack)) = (actor.surface, &app.slack) else {
+        return Ok(());
+    };
+    match slack.person(&actor.id).await {
+        Ok(person) => {
+            let (full, name) = (person.full_member, &person.name);
+            roster::remember_person(&app.pool, &actor.key(), full, name, app.clock.moved()).await?;
         }
+        Err(error) => tracing::warn!(%error, "a person could not be looked up"),
+    }
+    Ok(())
+}
+
+/// Puts a person's name where Slack told only their id. It is asked once; without an answer the id has to do.
+pub async fn call_by_name(app: &App, actor: &mut Actor) -> sqlx::Result<()> {
+    if actor.surface != Surface::Slack || actor.name != actor.id {
+        return Ok(());
+    }
+    let mut name = roster::name_of(&app.pool, &actor.key()).await?;
+    if name.is_none() {
+        look_at(app, actor).await?;
+        name = roster::name_of(&app.pool, &actor.key()).await?;
+    }
+    if let Some(name) = name {
+        actor.name = name;
     }
     Ok(())
 }

@@ -112,6 +112,7 @@ mod tests {
             stamp: "2026-10-09T08:53:21Z".into(),
             updated_at: DateTime::UNIX_EPOCH,
             comments: vec![comment("1", Author::Requester)],
+            posts: Vec::new(),
         };
         change(&mut present);
         judge(

@@ -17,6 +17,7 @@ pub mod facts;
 pub mod fence;
 pub mod follow;
 pub mod grant;
+pub mod heard;
 pub mod history;
 pub mod id;
 pub mod inbound;

@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use crate::card::{Card, Header};
+use crate::heard;
 use crate::inbound::{DeskStatus, NewComment};
 use crate::model::{ModelReply, ModelRequest};
 use crate::offline::Learned;
@@ -84,6 +85,9 @@ pub struct DeskTicket {
     pub updated_at: DateTime<Utc>,
     /// Oldest first. Those that carry a marker of ours say so.
     pub comments: Vec<NewComment>,
+    /// Of a desk that is a chat, instead of comments: what people wrote in the thread, oldest first. Whose words they are
+    /// is not for the chat to say.
+    pub posts: Vec<heard::Post>,
 }
 
 /// One update of a ticket at its desk. Either a public reply or bookkeeping, never both.

@@ -149,6 +149,7 @@ pub(crate) fn untouched(outside_id: &str) -> DeskTicket {
         stamp: "2026-11-30T10:00:00Z".into(),
         updated_at: Utc::now(),
         comments: Vec::new(),
+        posts: Vec::new(),
     }
 }
 

@@ -6,9 +6,10 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use deskhand_core::inbound::{DeskStatus, NewComment};
+use deskhand_core::heard::{Post, PostKind, Thread, subject};
+use deskhand_core::inbound::DeskStatus;
 use deskhand_core::port::{Chat, Desk, DeskChange, DeskTicket, DeskWrite, PortError, Receipt};
-use deskhand_core::ticket::{Author, Requester};
+use deskhand_core::ticket::Source;
 use serde_json::Value;
 
 use super::DiscordChat;
@@ -31,47 +32,32 @@ pub fn url(guild: Option<&str>, channel: &str, message: &str) -> String {
     )
 }
 
-/// The first line, as the subject of a ticket.
-pub fn subject(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or("A message without words");
-    let short: String = line.chars().take(100).collect();
-    if short.len() < line.len() {
-        format!("{short}…")
-    } else {
-        short
-    }
-}
-
-/// A person of Discord as the requester of a ticket.
-pub fn requester(message: &Message) -> Requester {
-    message
-        .author
-        .as_ref()
-        .map_or_else(Requester::default, |author| Requester {
-            name: author.name.clone(),
-            address: author.key(),
-        })
-}
-
-/// A message as a comment; `first` is who wrote the ticket.
-pub fn comment(message: &Message, first: &Requester) -> NewComment {
-    let by = requester(message);
-    NewComment {
-        outside_id: Some(message.id.clone()),
-        author: if by.address == first.address {
-            Author::Requester
-        } else {
-            Author::Other
+/// A message as what was heard, as far as the message itself tells. It names neither its author's server nor their roles, so
+/// those are looked up.
+pub fn post(message: &Message, guild: Option<&str>) -> Post {
+    // A thread has the id of the message that it hangs on. A forum's post begins in the thread itself.
+    let thread = message.thread_of.as_ref().map(|above| Thread {
+        channel: match message.id == message.channel {
+            true => message.channel.clone(),
+            false => above.clone(),
         },
-        author_name: by.name,
-        public: true,
-        body: message.text.clone(),
-        created_at: message.at,
-        marker: None,
+        root: message.channel.clone(),
+    });
+    Post {
+        source: Source::Discord,
+        delivery: format!("message:{}", message.id),
+        what: PostKind::New,
+        channel: message.channel.clone(),
+        id: message.id.clone(),
+        thread,
+        author: message.author.clone(),
+        program: message.by_bot,
+        outsider: false,
+        mentions_us: false,
+        text: message.text.clone(),
+        files: message.files.clone(),
+        at: message.at,
+        url: Some(url(guild, &message.channel, &message.id)),
     }
 }
 
@@ -80,17 +66,24 @@ impl Desk for DiscordChat {
     /// The first message, and what people wrote in its thread: the newest hundred. What bots wrote is left out, ours too.
     async fn read(&self, outside_id: &str) -> Result<DeskTicket, PortError> {
         let (channel, id) = address(outside_id)?;
-        let first = self.message(channel, id).await?;
-        let requester = requester(&first);
-        let mut comments = vec![comment(&first, &requester)];
+        let first = match self.message(channel, id).await {
+            // A forum's post stands in its thread, not in the channel above.
+            Err(PortError::Gone { why }) if channel != id => match self.message(id, id).await {
+                Ok(first) => first,
+                Err(_) => return Err(PortError::Gone { why }),
+            },
+            first => first?,
+        };
         let thread = self.messages(id).await?;
         let others = thread.iter().rev().filter_map(inbound::message);
-        comments.extend(
-            others
-                .filter(|m| !m.by_bot && m.id != first.id)
-                .map(|m| comment(&m, &requester)),
-        );
-        let updated_at = comments.iter().filter_map(|comment| comment.created_at).max();
+        let heard = std::iter::once(first.clone()).chain(others.filter(|other| other.id != first.id));
+        let guild = self.known_guild();
+        let posts: Vec<Post> = heard
+            .filter(|message| !message.by_bot)
+            .map(|message| post(&message, guild))
+            .collect();
+        let requester = posts.first().map(Post::requester).unwrap_or_default();
+        let updated_at = posts.iter().filter_map(|post| post.at).max();
         Ok(DeskTicket {
             outside_id: outside_id.to_owned(),
             subject: subject(&first.text),
@@ -100,10 +93,11 @@ impl Desk for DiscordChat {
             assignee: None,
             assignee_name: String::new(),
             merged_into: None,
-            url: Some(url(self.known_guild(), channel, id)),
+            url: Some(url(guild, channel, id)),
             stamp: String::new(),
             updated_at: updated_at.unwrap_or(DateTime::<Utc>::UNIX_EPOCH),
-            comments,
+            comments: Vec::new(),
+            posts,
         })
     }
 
@@ -155,12 +149,5 @@ mod tests {
         for text in ["", "1", "1/", "/2", "1/2/3", "1/../2", "a/2"] {
             assert!(address(text).is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn the_subject_is_the_first_line_that_says_something() {
-        assert_eq!(subject("\n  Where is it? \nI waited."), "Where is it?");
-        assert_eq!(subject(" \n"), "A message without words");
-        assert_eq!(subject(&"é".repeat(200)).chars().count(), 101);
     }
 }

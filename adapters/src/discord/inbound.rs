@@ -11,6 +11,7 @@ mod pick;
 use chrono::{DateTime, Utc};
 use deskhand_core::approval::Actor;
 use deskhand_core::card::{ButtonKind, ButtonValue};
+use deskhand_core::heard::Attached;
 use serde_json::Value;
 
 pub(crate) use component::custom_id;
@@ -90,8 +91,9 @@ pub struct Message {
     pub author: Option<Actor>,
     /// An application wrote it.
     pub by_bot: bool,
-    /// As it was written, and below it a line for each attachment.
+    /// As it was written.
     pub text: String,
+    pub files: Vec<Attached>,
     pub at: Option<DateTime<Utc>>,
     /// The channel that its thread hangs in, where it was written in one.
     pub thread_of: Option<String>,

@@ -113,12 +113,12 @@ async fn store(tx: &mut PgConnection, batch: &[Delivery]) -> sqlx::Result<Vec<bo
 }
 
 #[derive(Debug, Default)]
-struct Applied {
+pub(super) struct Applied {
     tickets: BTreeMap<OutsideId, TicketId>,
     runs: BTreeMap<TicketId, RunId>,
 }
 
-async fn apply(
+pub(super) async fn apply(
     tx: &mut PgConnection,
     by_ticket: &BTreeMap<OutsideId, Vec<(usize, &Inbound)>>,
     intake: Intake,
@@ -290,12 +290,12 @@ pub async fn first_time(pool: &PgPool, source: &str, delivery_id: &str, body: &[
     Ok(stored.rows_affected() == 1)
 }
 
-/// Takes kept rows whose time has come; each is put off by ten seconds, so that a crash serves it again.
+/// Takes kept clicks and commands whose time has come; each is put off by ten seconds, so that a crash serves it again.
 pub async fn take_kept(pool: &PgPool, most: i64, at: Option<DateTime<Utc>>) -> sqlx::Result<Vec<Kept>> {
     sqlx::query_as!(
         Kept,
         "UPDATE inbox SET attempts = attempts + 1, next_at = coalesce($2, clock_timestamp()) + interval '10 seconds'
-          WHERE id IN (SELECT id FROM inbox WHERE state = 'kept' AND next_at <= coalesce($2, clock_timestamp())
+          WHERE id IN (SELECT id FROM inbox WHERE state = 'kept' AND kind <> 'post' AND next_at <= coalesce($2, clock_timestamp())
                         ORDER BY id LIMIT $1 FOR UPDATE SKIP LOCKED)
          RETURNING id, source, kind, body, attempts, received_at",
         most,

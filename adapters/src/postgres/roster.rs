@@ -80,20 +80,32 @@ pub async fn full_member(
     .await
 }
 
+/// `name` is how the chat calls them; an empty one changes nothing.
 pub async fn remember_person(
     db: impl PgExecutor<'_>,
     person: &str,
     full_member: bool,
+    name: &str,
     at: Option<DateTime<Utc>>,
 ) -> sqlx::Result<()> {
     sqlx::query!(
-        "INSERT INTO person (person, full_member, synced_at) VALUES ($1, $2, coalesce($3, clock_timestamp()))
-         ON CONFLICT (person) DO UPDATE SET full_member = EXCLUDED.full_member, synced_at = EXCLUDED.synced_at",
+        "INSERT INTO person AS p (person, full_member, name, synced_at)
+         VALUES ($1, $2, $4, coalesce($3, clock_timestamp()))
+         ON CONFLICT (person) DO UPDATE SET full_member = EXCLUDED.full_member, synced_at = EXCLUDED.synced_at,
+                name = coalesce(nullif(EXCLUDED.name, ''), p.name)",
         person,
         full_member,
         at,
+        name,
     )
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// How the chat calls a person, as it last told; `None` when nobody asked.
+pub async fn name_of(db: impl PgExecutor<'_>, person: &str) -> sqlx::Result<Option<String>> {
+    sqlx::query_scalar!("SELECT name FROM person WHERE person = $1 AND name <> ''", person)
+        .fetch_optional(db)
+        .await
 }

@@ -9,9 +9,11 @@
 
 mod call;
 mod failure;
+mod file;
 mod find;
 mod pace;
 mod people;
+mod talk;
 mod views;
 
 use std::time::Duration;
@@ -25,7 +27,7 @@ use tokio::sync::OnceCell;
 use self::call::Api;
 use self::failure::Repeat;
 pub use self::pace::Pace;
-pub use self::people::Own;
+pub use self::people::{Known, Own};
 pub use self::views::OpenView;
 use super::render::{self, Drawn};
 use super::wire;
@@ -56,6 +58,7 @@ impl Settings {
 pub struct SlackChat {
     api: Api,
     own: OnceCell<Own>,
+    files: file::Files,
 }
 
 impl SlackChat {
@@ -63,6 +66,7 @@ impl SlackChat {
         Self {
             api: Api::new(settings),
             own: OnceCell::new(),
+            files: file::Files::new(settings),
         }
     }
 
@@ -103,24 +107,9 @@ impl SlackChat {
         }
     }
 
-    async fn delete(&self, place: &Place) -> Result<(), PortError> {
-        let request = SlackApiChatDeleteRequest::new(place.channel.clone().into(), place.message.clone().into());
-        match self.api.post("chat.delete", &place.channel, &request).await {
-            Ok(_) => Ok(()),
-            Err(failure) if failure.code() == Some("message_not_found") => Ok(()),
-            Err(failure) => Err(failure.tell("delete a post", &place.channel, Repeat::Harmless)),
-        }
-    }
-}
-
-#[async_trait]
-impl Chat for SlackChat {
-    /// Not repeatable: what may have arrived is [`PortError::Ambiguous`], and [`find`](Chat::find) settles it. A thread
-    /// whose parent was deleted is [`PortError::Gone`]: Slack posts such a reply to the channel, from where it is removed
-    /// again.
-    async fn post(&self, post: &Post) -> Result<Place, PortError> {
+    pub(super) async fn post_drawn(&self, post: &Post, drawn: Drawn) -> Result<Place, PortError> {
         let answer = self
-            .send(post, render::draw(&post.content))
+            .send(post, drawn)
             .await
             .map_err(|failure| failure.tell("post", &post.channel, Repeat::Doubles))?;
         let Some(ts) = wire::text(&answer, "/ts") else {
@@ -146,6 +135,25 @@ impl Chat for SlackChat {
             });
         }
         Ok(place)
+    }
+
+    async fn delete(&self, place: &Place) -> Result<(), PortError> {
+        let request = SlackApiChatDeleteRequest::new(place.channel.clone().into(), place.message.clone().into());
+        match self.api.post("chat.delete", &place.channel, &request).await {
+            Ok(_) => Ok(()),
+            Err(failure) if failure.code() == Some("message_not_found") => Ok(()),
+            Err(failure) => Err(failure.tell("delete a post", &place.channel, Repeat::Harmless)),
+        }
+    }
+}
+
+#[async_trait]
+impl Chat for SlackChat {
+    /// Not repeatable: what may have arrived is [`PortError::Ambiguous`], and [`find`](Chat::find) settles it. A thread
+    /// whose parent was deleted is [`PortError::Gone`]: Slack posts such a reply to the channel, from where it is removed
+    /// again.
+    async fn post(&self, post: &Post) -> Result<Place, PortError> {
+        self.post_drawn(post, render::draw(&post.content)).await
     }
 
     async fn update(&self, place: &Place, content: &Content) -> Result<(), PortError> {
@@ -191,8 +199,7 @@ impl Chat for SlackChat {
     }
 
     async fn is_full_member(&self, person: &str) -> Result<bool, PortError> {
-        let own = self.own().await?;
-        people::is_full_member(&self.api, &own.team_id, person).await
+        Ok(self.person(person).await?.full_member)
     }
 
     async fn check(&self) -> Result<String, PortError> {

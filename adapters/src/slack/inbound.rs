@@ -8,9 +8,11 @@ mod command;
 mod event;
 mod interaction;
 mod pick;
+pub(super) mod post;
 
 use deskhand_core::approval::Actor;
 use deskhand_core::card::{ButtonKind, ButtonValue};
+use deskhand_core::heard::Post;
 
 pub use command::command;
 pub use event::event;
@@ -43,8 +45,8 @@ pub enum SlackInbound {
     Bang(Said),
     /// "Triage this" in a post's menu.
     Shortcut(Shortcut),
-    /// Anything else that somebody wrote where the bot is.
-    Talk(Talk),
+    /// Anything else that somebody wrote, changed or took back where the bot is.
+    Post(Box<Post>),
     Ignored {
         why: String,
     },
@@ -151,6 +153,8 @@ pub struct Said {
     pub text: String,
     /// Said in a direct conversation with the bot.
     pub direct: bool,
+    /// The same as something that was written, for where it is no command.
+    pub post: Box<Post>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -158,33 +162,7 @@ pub struct Shortcut {
     pub by: Person,
     pub delivery: String,
     pub spot: Spot,
-    /// Who wrote the post; empty when Slack does not say.
-    pub author: String,
-    /// The post, in plain text.
-    pub text: String,
+    pub post: Box<Post>,
     pub trigger_id: String,
     pub response_url: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct Talk {
-    /// `None` for what an app posted.
-    pub by: Option<Person>,
-    /// The other app that posted it.
-    pub bot: Option<String>,
-    /// The workspace that the delivery is for.
-    pub team: String,
-    pub delivery: String,
-    pub spot: Spot,
-    pub subtype: Option<String>,
-    /// In plain text.
-    pub text: String,
-    pub files: Vec<Attached>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attached {
-    pub name: String,
-    /// In bytes, as Slack says.
-    pub size: u64,
 }

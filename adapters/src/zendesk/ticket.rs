@@ -117,6 +117,7 @@ fn told(
         stamp,
         updated_at,
         comments: comments.collect(),
+        posts: Vec::new(),
     })
 }
 

@@ -125,8 +125,10 @@ async fn examine(app: &App) -> Vec<Finding> {
     if app.config.zendesk.is_none() {
         findings.push(good("zendesk", "not set up (ZENDESK_URL)"));
     }
-    // Discord was asked above, as a chat.
-    for (source, desk) in app.desks.iter().filter(|(source, _)| **source != Source::Discord) {
+    findings.extend(watched(app).await);
+    // The chats were asked above.
+    let chats = [Source::Slack, Source::Discord];
+    for (source, desk) in app.desks.iter().filter(|(source, _)| !chats.contains(source)) {
         findings.push(match desk.check().await {
             Ok(line) => good(source.as_str(), line),
             Err(error) => bad(source.as_str(), error.to_string()),
@@ -153,6 +155,36 @@ async fn examine(app: &App) -> Vec<Finding> {
         }));
     }
     findings
+}
+
+/// The channels in which customers write, a line each.
+async fn watched(app: &App) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let (Some(config), Some(slack)) = (&app.config.slack, &app.slack) {
+        for channel in &config.watch {
+            findings.push(match slack.hears(channel).await {
+                Ok(name) => good("slack in", format!("hears #{name}; {}", who_is_the_team(app))),
+                Err(error) => bad("slack in", error.to_string()),
+            });
+        }
+    }
+    if let (Some(config), Some(discord)) = (&app.config.discord, &app.discord) {
+        for channel in &config.watch {
+            findings.push(match discord.sees(channel).await {
+                Ok(name) => good("discord in", format!("sees #{name}")),
+                Err(error) => bad("discord in", error.to_string()),
+            });
+        }
+    }
+    findings
+}
+
+/// Whose posts open no ticket, since that is what surprises.
+fn who_is_the_team(app: &App) -> &'static str {
+    match app.config.team {
+        Some(_) => "whoever is not in DESKHAND_TEAM is a customer there",
+        None => "guests and people of other organisations are customers there (DESKHAND_TEAM would say who is not)",
+    }
 }
 
 /// The way in and the way out, a line each.

@@ -15,6 +15,8 @@ pub struct SlackConfig {
     pub app_token: Option<SecretString>,
     /// Where cards go unless their action names another place; without one only those can be shown.
     pub channel: Option<String>,
+    /// Channels in which customers write: what they post there becomes tickets.
+    pub watch: Vec<String>,
     /// Without a slash at the end.
     pub api_url: String,
 }
@@ -27,6 +29,8 @@ pub struct DiscordConfig {
     pub application_id: String,
     /// Where cards go unless their action names another place; its server is the one whose people are heard.
     pub channel: Option<String>,
+    /// Channels in which customers write, forums too: what they post there becomes tickets.
+    pub watch: Vec<String>,
     /// With the version, without a slash at the end.
     pub api_url: String,
 }
@@ -51,7 +55,12 @@ pub struct ProviderConfig {
 
 pub(super) fn slack(layers: &Layers<'_>) -> Result<Option<SlackConfig>, ConfigError> {
     const NEEDED: &[&str] = &["SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"];
-    if !whole(layers, "Slack", NEEDED, &["SLACK_APP_TOKEN", "SLACK_CHANNEL"])? {
+    if !whole(
+        layers,
+        "Slack",
+        NEEDED,
+        &["SLACK_APP_TOKEN", "SLACK_CHANNEL", "SLACK_WATCH"],
+    )? {
         return Ok(None);
     }
     Ok(Some(SlackConfig {
@@ -59,13 +68,14 @@ pub(super) fn slack(layers: &Layers<'_>) -> Result<Option<SlackConfig>, ConfigEr
         signing_secret: required(layers, "SLACK_SIGNING_SECRET")?,
         app_token: secret(layers, "SLACK_APP_TOKEN")?,
         channel: optional(layers, "SLACK_CHANNEL", |text| Ok(text.to_owned()))?,
+        watch: optional(layers, "SLACK_WATCH", |text| channels(text, slack_channel))?.unwrap_or_default(),
         api_url: base(layers, "SLACK_API_URL", "https://slack.com/api")?,
     }))
 }
 
 pub(super) fn discord(layers: &Layers<'_>) -> Result<Option<DiscordConfig>, ConfigError> {
     const NEEDED: &[&str] = &["DISCORD_BOT_TOKEN", "DISCORD_PUBLIC_KEY", "DISCORD_APPLICATION_ID"];
-    if !whole(layers, "Discord", NEEDED, &["DISCORD_CHANNEL"])? {
+    if !whole(layers, "Discord", NEEDED, &["DISCORD_CHANNEL", "DISCORD_WATCH"])? {
         return Ok(None);
     }
     let missing = |name: &str| ConfigError::new(name, "is not set");
@@ -75,6 +85,7 @@ pub(super) fn discord(layers: &Layers<'_>) -> Result<Option<DiscordConfig>, Conf
         public_key: optional(layers, key, public_key)?.ok_or_else(|| missing(key))?,
         application_id: optional(layers, id, snowflake)?.ok_or_else(|| missing(id))?,
         channel: optional(layers, "DISCORD_CHANNEL", snowflake)?,
+        watch: optional(layers, "DISCORD_WATCH", |text| channels(text, snowflake))?.unwrap_or_default(),
         api_url: base(layers, "DISCORD_API_URL", "https://discord.com/api/v10")?,
     }))
 }
@@ -95,6 +106,30 @@ fn snowflake(text: &str) -> Result<String, String> {
     match !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         true => Ok(text.to_owned()),
         false => Err(value::not(text, "a Discord id: a long number", None)),
+    }
+}
+
+/// A list of channels, each once.
+fn channels(text: &str, one: fn(&str) -> Result<String, String>) -> Result<Vec<String>, String> {
+    let entries = text.split([',', ' ', '\n', '\t']).filter(|entry| !entry.is_empty());
+    let mut channels = entries.map(one).collect::<Result<Vec<_>, _>>()?;
+    channels.sort();
+    channels.dedup();
+    Ok(channels)
+}
+
+/// Events name a channel by its id, never by its name.
+fn slack_channel(text: &str) -> Result<String, String> {
+    let id = text.len() > 5
+        && text.starts_with(['C', 'G'])
+        && text.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    match id {
+        true => Ok(text.to_owned()),
+        false => Err(value::not(
+            text,
+            "the id of a Slack channel, like C024BE91L: the channel's details show it",
+            None,
+        )),
     }
 }
 

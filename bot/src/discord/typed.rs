@@ -1,16 +1,17 @@
 //! `/triage …`, its completion, and "Triage this" on a message.
 
 use deskhand_adapters::discord::inbound::{Command, Completing, OnMessage, Origin};
-use deskhand_adapters::discord::reply;
+use deskhand_adapters::discord::{desk, reply};
 use deskhand_adapters::postgres::inbox;
 use deskhand_adapters::postgres::tickets::{self, Filter};
 use deskhand_core::command::{self, Authority};
 use deskhand_core::id::TicketId;
 use serde_json::Value;
 
-use super::{later, open};
+use super::later;
 use crate::app::App;
 use crate::commands::{self, Asked};
+use crate::heard::{self, Wanted};
 use crate::people;
 
 pub(super) async fn command(app: &App, command: Command) -> anyhow::Result<Value> {
@@ -80,12 +81,16 @@ fn words(command: &str, begun: &str) -> Vec<(String, String)> {
 
 /// "Triage this": a message that names a ticket is about that one; any other becomes a ticket.
 pub(super) async fn on_message(app: &App, on: OnMessage) -> anyhow::Result<Value> {
-    let words = on.message.text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
-    let named = words
-        .filter(|word| word.len() > 2)
-        .find(|word| word.parse::<TicketId>().is_ok() && word.starts_with(['T', 't']));
-    match named {
-        Some(ticket) => serve(app, on.origin, ticket.to_owned()).await,
-        None => open::from_message(app, on).await,
+    match heard::ticket_in(&on.message.text) {
+        Some(ticket) => serve(app, on.origin, ticket.to_string()).await,
+        None => {
+            let guild = app.discord.as_ref().and_then(|discord| discord.known_guild());
+            let post = desk::post(&on.message, guild);
+            let wanted = Wanted {
+                answer: later(&on.origin),
+                by: on.origin.by,
+            };
+            Ok(reply::private(&heard::triage_this(app, post, wanted).await?))
+        }
     }
 }

@@ -14,6 +14,8 @@ use deskhand_adapters::slack::inbound::{
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::card::{ButtonKind, ButtonValue};
 use deskhand_core::command;
+use deskhand_core::heard::Post;
+use deskhand_core::ticket::Source;
 use secrecy::ExposeSecret;
 use serde_json::json;
 
@@ -21,6 +23,7 @@ use super::{Body, body, header, unauthorized, unavailable};
 use crate::app::App;
 use crate::commands::{self, Asked};
 use crate::decisions::{self, Wanted};
+use crate::heard;
 use crate::questions::{self, Meant};
 use crate::worker::{self, AnswerTo};
 
@@ -31,7 +34,8 @@ pub async fn events(State(app): State<App>, headers: HeaderMap, raw: Body) -> Re
     };
     match inbound::event(&raw) {
         Ok(SlackInbound::Challenge(challenge)) => challenge.into_response(),
-        Ok(SlackInbound::Mention(said) | SlackInbound::Bang(said)) => answered(heard(&app, &raw, said).await),
+        Ok(SlackInbound::Mention(said) | SlackInbound::Bang(said)) => answered(spoken_to(&app, &raw, said).await),
+        Ok(SlackInbound::Post(post)) => answered(written(&app, *post).await),
         Ok(_) => StatusCode::OK.into_response(),
         Err(error) => malformed(&app, &raw, &error).await,
     }
@@ -289,9 +293,26 @@ async fn decide_form(app: &App, wanted: &Wanted, refusal: Option<String>) -> any
     }
 }
 
-/// A mention or `!triage`: a command, answered in the thread where it was given. It is kept and served from there, since
-/// Slack tells of it again only as long as nobody has acknowledged it.
-async fn heard(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
+/// Something that people wrote among themselves, perhaps a customer's.
+async fn written(app: &App, mut post: Post) -> anyhow::Result<()> {
+    post.url = app.slack.as_ref().and_then(|slack| slack.known_url(&post));
+    heard::heard(app, post).await
+}
+
+/// A mention or `!triage`. In the team's own channels and in direct conversations it is a command; elsewhere it may be a
+/// customer who asks for help.
+async fn spoken_to(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
+    let channel = said.spot.channel.as_str();
+    let among_us = app.config.is_the_teams(Source::Slack, [channel, channel]);
+    match among_us || said.direct {
+        true => commanded(app, raw, said).await,
+        false => written(app, *said.post).await,
+    }
+}
+
+/// A command, answered in the thread where it was given. It is kept and served from there, since Slack tells of it again
+/// only as long as nobody has acknowledged it.
+async fn commanded(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
     let thread = said.spot.thread_ts.clone().unwrap_or_else(|| said.spot.ts.clone());
     let answer = AnswerTo {
         channel: Some(said.spot.channel.clone()),
@@ -360,28 +381,32 @@ async fn answer_question(app: &App, raw: &[u8], said: Said, meant: Meant, answer
     }
 }
 
-/// "Triage this": the post must name a ticket for now.
+/// "Triage this": a post that names a ticket is about that one; any other becomes a ticket.
 async fn shortcut_used(app: &App, shortcut: Shortcut) -> anyhow::Result<()> {
     let answer = answer_to(Some(&shortcut.spot), shortcut.response_url.clone(), &shortcut.by);
     let surface = shortcut.by.actor.surface;
     if let Some(text) = outsider(&shortcut.by) {
         return worker::answer(app, surface, AnswerTo { text, ..answer }).await;
     }
-    let named = shortcut
-        .text
-        .split(|c: char| !(c.is_alphanumeric() || c == '-'))
-        .find(|word| word.len() > 2 && word.get(..2).is_some_and(|head| head.eq_ignore_ascii_case("T-")));
-    let text = match named {
+    let mut post = *shortcut.post;
+    let text = match heard::ticket_in(&post.text) {
         Some(ticket) => {
             let asked = Asked {
-                text: ticket.to_owned(),
+                text: ticket.to_string(),
                 actor: shortcut.by.actor,
                 delivery: shortcut.delivery,
                 answer: answer.clone(),
             };
             commands::serve(app, &asked).await?.into_text()
         }
-        None => "This post names no ticket. Type /triage list to find its number.".into(),
+        None => {
+            post.url = app.slack.as_ref().and_then(|slack| slack.known_url(&post));
+            let wanted = heard::Wanted {
+                by: shortcut.by.actor,
+                answer: answer.clone(),
+            };
+            heard::triage_this(app, post, wanted).await?
+        }
     };
     worker::answer(app, surface, AnswerTo { text, ..answer }).await
 }

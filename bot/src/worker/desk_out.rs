@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::dispatcher::Tried;
 use super::mail_out;
 use crate::app::App;
+use crate::heard;
 
 /// How often a conflict is judged anew at once, before it is put off.
 const CONFLICTS: u32 = 3;
@@ -128,7 +129,7 @@ async fn answer(
         }
     }
     for _ in 0..CONFLICTS {
-        let present = match desk.read(&reply.outside.id).await {
+        let present = match heard::read_desk(app, desk.as_ref(), ticket, &reply.outside.id).await? {
             Ok(present) => present,
             Err(error) => return Ok(error.into()),
         };

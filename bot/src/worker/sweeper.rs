@@ -1,5 +1,5 @@
-//! The sweeper: what time brings. Lost leases, expiry, decided approvals whose run has moved on, kept clicks and
-//! commands, the ledger's chain, the search's tickets, the members of groups.
+//! The sweeper: what time brings. Lost leases, expiry, decided approvals whose run has moved on, kept clicks,
+//! commands and posts, the ledger's chain, the search's tickets, the members of groups.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::runner::GIVE_UP;
 use super::{commit, facts};
 use crate::app::App;
-use crate::{kept, people};
+use crate::{heard, kept, people};
 
 /// Does what is due. Gives how much that was, so that scenarios know when nothing is left.
 pub async fn tick(app: &App) -> anyhow::Result<usize> {
@@ -26,6 +26,7 @@ pub async fn tick(app: &App) -> anyhow::Result<usize> {
     done += helpers::sweep(&app.pool).await?;
     done += usize::try_from(approvals::expire_due(&app.pool, app.clock.moved()).await?).unwrap_or(0);
     done += kept::serve(app).await?;
+    done += heard::serve(app).await?;
     done += execute_left_over(app).await?;
     if done > 0 {
         app.wake();

@@ -1,7 +1,8 @@
 //! Deliveries that the recordings lack: threads, outsiders, other bots, odd shapes.
 
 use deskhand_adapters::slack::SlackInbound;
-use deskhand_adapters::slack::inbound::{self, Talk};
+use deskhand_adapters::slack::inbound;
+use deskhand_core::heard::{Post, PostKind};
 use serde_json::{Value, json};
 
 pub(super) fn encoded(text: &str) -> String {
@@ -28,9 +29,9 @@ fn message(more: Value) -> SlackInbound {
     event(message)
 }
 
-fn talk(parsed: SlackInbound) -> Talk {
+fn talk(parsed: SlackInbound) -> Post {
     match parsed {
-        SlackInbound::Talk(talk) => talk,
+        SlackInbound::Post(post) => *post,
         other => panic!("no talk: {other:?}"),
     }
 }
@@ -81,7 +82,7 @@ fn other_apps_talk_and_never_command() {
     let posted = talk(message(json!({
         "subtype": "bot_message", "user": "-", "bot_id": "B9", "text": "!triage T-1", "app_id": "A9",
     })));
-    assert_eq!((posted.bot.as_deref(), posted.by), (Some("B9"), None));
+    assert_eq!((posted.program, posted.author), (true, None));
     assert!(
         why(event(json!({
             "type": "app_mention", "user": "U9", "bot_id": "B9", "text": "<@UBOT> T-1", "ts": "2.1", "channel": "C1",
@@ -103,13 +104,11 @@ fn what_we_posted_ourselves_is_ignored_however_it_is_marked() {
 
 #[test]
 fn a_person_of_another_organisation_is_marked() {
-    let inside = talk(message(json!({}))).by.expect("a person");
-    assert!(!inside.outsider);
-    let outside = talk(message(json!({"team": "T2", "user_team": "T2"})))
-        .by
-        .expect("a person");
+    assert!(!talk(message(json!({}))).outsider);
+    let outside = talk(message(json!({"team": "T2", "user_team": "T2"})));
     assert!(outside.outsider);
-    assert_eq!(outside.actor.workspace.as_deref(), Some("T2"));
+    let author = outside.author.expect("a person");
+    assert_eq!(author.workspace.as_deref(), Some("T2"));
 
     let click = json!({
         "type": "block_actions", "user": {"id": "U7", "team_id": "T2"}, "team": {"id": "T1"}, "trigger_id": "t",
@@ -122,6 +121,71 @@ fn a_person_of_another_organisation_is_marked() {
     };
     assert!(click.by.outsider);
     assert_eq!(click.by.actor.name, "U7");
+}
+
+fn changed(message: Value, previous: Value) -> SlackInbound {
+    event(json!({
+        "type": "message", "subtype": "message_changed", "channel": "C1", "ts": "9.1", "event_ts": "9.1",
+        "message": message, "previous_message": previous,
+    }))
+}
+
+#[test]
+fn an_edit_says_what_the_message_says_now() {
+    let before =
+        json!({"type": "message", "user": "U1", "team": "T1", "ts": "2.1", "thread_ts": "1.1", "text": "order 1"});
+    let now = json!({
+        "type": "message", "user": "U1", "team": "T1", "ts": "2.1", "thread_ts": "1.1",
+        "text": "<@UBOT> order &lt;2&gt;", "edited": {"user": "U1", "ts": "8.0"},
+    });
+    let post = talk(changed(now, before.clone()));
+    assert_eq!((post.what, post.text.as_str()), (PostKind::Edited, "order <2>"));
+    assert_eq!((post.id.as_str(), post.ticket().id.as_str()), ("2.1", "C1/1.1"));
+    assert_eq!(post.at.map(|at| at.timestamp()), Some(8));
+    // A link's preview was found.
+    assert!(why(changed(before.clone(), before.clone())).contains("leaves the words as they were"));
+    for ours in [json!({"user": "UBOT"}), json!({"bot_id": "B1", "app_id": "A1"})] {
+        let mut message = before.clone();
+        message
+            .as_object_mut()
+            .expect("an object")
+            .extend(ours.as_object().expect("an object").clone());
+        message["text"] = "other".into();
+        assert!(why(changed(message, before.clone())).contains("our own"));
+    }
+}
+
+#[test]
+fn what_was_taken_back_is_told_by_its_place() {
+    let before = json!({"type": "message", "user": "U1", "ts": "2.1", "thread_ts": "1.1", "text": "order 1"});
+    let gone = talk(event(json!({
+        "type": "message", "subtype": "message_deleted", "channel": "C1", "ts": "9.1", "deleted_ts": "2.1",
+        "previous_message": before,
+    })));
+    assert_eq!((gone.what, gone.comment_id().as_str()), (PostKind::Deleted, "C1/2.1"));
+    assert_eq!(gone.ticket().id, "C1/1.1");
+    // The first message of a thread is not deleted but turned to stone.
+    let stone =
+        json!({"type": "message", "subtype": "tombstone", "user": "USLACKBOT", "ts": "1.1", "thread_ts": "1.1"});
+    let gone = talk(changed(stone, before));
+    assert_eq!((gone.what, gone.comment_id().as_str()), (PostKind::Deleted, "C1/1.1"));
+}
+
+#[test]
+fn a_file_tells_where_its_text_is_and_one_that_slack_only_names_does_not() {
+    let post = talk(message(json!({"subtype": "file_share", "files": [
+        {"id": "F1", "name": "x.log", "size": 1500, "mimetype": "text/plain",
+         "url_private": "https://files.slack.com/x.log", "url_private_download": "https://files.slack.com/download/x.log"},
+        {"id": "F2", "file_access": "check_file_info"},
+    ]})));
+    assert_eq!(
+        post.files[0].url.as_deref(),
+        Some("https://files.slack.com/download/x.log")
+    );
+    assert_eq!(
+        post.body(),
+        "hello\n[attached: x.log, 2 kB, artifact F1]\n[attached: a file, 0 bytes]"
+    );
 }
 
 #[test]

@@ -31,16 +31,17 @@ fn told(parsed: SlackInbound) -> String {
         SlackInbound::Shortcut(shortcut) => {
             format!(
                 "shortcut {:?} at {} by {}",
-                shortcut.text, shortcut.spot.ts, shortcut.by.actor.name
+                shortcut.post.text, shortcut.spot.ts, shortcut.by.actor.name
             )
         }
-        SlackInbound::Talk(talk) => {
-            let by = talk.by.map(|by| by.actor.id).unwrap_or_default();
+        SlackInbound::Post(post) => {
+            let by = post.author.map(|by| by.id).unwrap_or_default();
             format!(
-                "talk {:?} by {by} in {:?}, {} files",
-                talk.text,
-                talk.spot.thread_ts,
-                talk.files.len()
+                "{:?} {:?} by {by} in {:?}, {} files",
+                post.what,
+                post.text,
+                post.thread.map(|thread| thread.root),
+                post.files.len()
             )
         }
         SlackInbound::Ignored { why } => format!("ignored: {why}"),
@@ -55,15 +56,15 @@ fn every_recorded_delivery_becomes_what_it_is() {
         ("url_verification.json", "challenge of 52 characters"),
         (
             "event_message.json",
-            "talk \"Wo ist meine Bestellung #4711? <b>\" by U0AGENTANN in None, 0 files",
+            "New \"Wo ist meine Bestellung #4711? <b>\" by U0AGENTANN in None, 0 files",
         ),
         (
             "event_message_thread_reply.json",
-            "talk \"noch nichts angekommen\" by U0AGENTANN in Some(\"1760000000.000100\"), 0 files",
+            "New \"noch nichts angekommen\" by U0AGENTANN in Some(\"1760000000.000100\"), 0 files",
         ),
         (
             "event_message_file_share.json",
-            "talk \"screenshot\" by U0AGENTANN in None, 1 files",
+            "New \"screenshot\" by U0AGENTANN in None, 1 files",
         ),
         (
             "event_message_im.json",
@@ -76,12 +77,9 @@ fn every_recorded_delivery_becomes_what_it_is() {
         ("event_message_bot_own.json", "ignored: a post of our own"),
         (
             "event_message_changed.json",
-            "ignored: a message of the kind message_changed",
+            "Edited \"Wo ist meine Bestellung #4712?\" by U0AGENTANN in None, 0 files",
         ),
-        (
-            "event_message_deleted.json",
-            "ignored: a message of the kind message_deleted",
-        ),
+        ("event_message_deleted.json", "Deleted \"\" by  in None, 0 files"),
         (
             "event_reaction_added.json",
             "ignored: an event of the type reaction_added",

@@ -23,6 +23,13 @@ impl DiscordChat {
         inbound::message(&found).ok_or_else(|| PortError::transient("Discord: a message came without an id"))
     }
 
+    /// Whether the bot sees a channel: its name, or what is in the way.
+    pub async fn sees(&self, channel: &str) -> Result<String, PortError> {
+        let found = self.api.call(Ask::get(format!("channels/{channel}"))).await;
+        let found = found.map_err(|failure| failure.tell("look at a channel", channel))?;
+        Ok(found["name"].as_str().unwrap_or(channel).to_owned())
+    }
+
     /// The newest hundred messages of a thread, newest first; none where there is no thread.
     pub(crate) async fn messages(&self, thread: &str) -> Result<Vec<Value>, PortError> {
         let ask = Ask::get(format!("channels/{thread}/messages")).query("limit", "100");

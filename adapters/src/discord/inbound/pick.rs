@@ -1,6 +1,7 @@
 //! Reading fields of a JSON value that may lack them.
 
 use deskhand_core::approval::{Actor, Surface};
+use deskhand_core::heard::Attached;
 use serde_json::Value;
 
 use super::{Message, Origin};
@@ -78,18 +79,21 @@ fn answer(payload: &Value) -> Option<String> {
 }
 
 pub(crate) fn message(value: &Value) -> Option<Message> {
-    let mut words = owned(value, "/content");
-    for file in list(value, "/attachments") {
-        let name = text(file, "/filename").unwrap_or("a file");
-        let bytes = file.pointer("/size").and_then(Value::as_u64).unwrap_or_default();
-        words.push_str(&format!("\n[Attached: {name}, {} kB]", bytes.div_ceil(1000)));
-    }
+    let files = list(value, "/attachments").iter().map(|file| Attached {
+        id: owned(file, "/id"),
+        name: owned(file, "/filename"),
+        size: file.pointer("/size").and_then(Value::as_u64).unwrap_or_default(),
+        kind: owned(file, "/content_type"),
+        // Listed by name and size; not read.
+        url: None,
+    });
     Some(Message {
         id: text(value, "/id").filter(|id| digits(id))?.to_owned(),
         channel: owned(value, "/channel_id"),
         author: value.pointer("/author").and_then(|author| somebody(author, None)),
         by_bot: value.pointer("/author/bot").and_then(Value::as_bool) == Some(true),
-        text: words.trim().to_owned(),
+        text: text(value, "/content").unwrap_or_default().trim().to_owned(),
+        files: files.collect(),
         at: desk::at(value),
         thread_of: None,
     })

@@ -1,7 +1,7 @@
 -- Makes tickets or updates them; an empty field changes nothing. The rows come sorted and without repeats, so that
--- two batches lock their tickets in one order. Where mail is the source, subject and requester stay what the first mail
--- said: whoever joins a conversation must not become the one who is answered. A new ticket has its version from the
--- start, so that its row is written once.
+-- two batches lock their tickets in one order. Where mail or a chat is the source, subject and requester stay what they
+-- were at first: whoever joins a conversation must not become the one who is answered. A new ticket has its version from
+-- the start, so that its row is written once.
 INSERT INTO ticket AS t (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status,
                          automatic, needs_read, version)
 SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address, d.url, coalesce(d.assignee, ''),
@@ -11,11 +11,11 @@ SELECT d.source, d.outside_id, d.subject, d.requester_name, d.requester_address,
        AS d (source, outside_id, subject, requester_name, requester_address, url, assignee, desk_status, automatic,
              needs_read, version)
     ON CONFLICT ON CONSTRAINT ticket_outside DO UPDATE SET
-       subject = CASE WHEN t.source = 'email' AND t.subject <> '' THEN t.subject
+       subject = CASE WHEN t.source IN ('email', 'slack', 'discord') AND t.subject <> '' THEN t.subject
                       ELSE coalesce(nullif(EXCLUDED.subject, ''), t.subject) END,
-       requester_name = CASE WHEN t.source = 'email' AND t.requester_address <> '' THEN t.requester_name
+       requester_name = CASE WHEN t.source IN ('email', 'slack', 'discord') AND t.requester_address <> '' THEN t.requester_name
                              ELSE coalesce(nullif(EXCLUDED.requester_name, ''), t.requester_name) END,
-       requester_address = CASE WHEN t.source = 'email' AND t.requester_address <> '' THEN t.requester_address
+       requester_address = CASE WHEN t.source IN ('email', 'slack', 'discord') AND t.requester_address <> '' THEN t.requester_address
                                 ELSE coalesce(nullif(EXCLUDED.requester_address, ''), t.requester_address) END,
        url = coalesce(nullif(EXCLUDED.url, ''), t.url),
        desk_status = coalesce(nullif(EXCLUDED.desk_status, ''), t.desk_status),

@@ -1,8 +1,11 @@
 //! The Events API: mentions and what people write in channels.
 
+use deskhand_core::heard::{Post, PostKind};
+use deskhand_core::ticket::Source;
 use serde_json::Value;
 
-use super::{Attached, Malformed, Person, Said, SlackInbound, Spot, Talk, pick};
+use super::post::{self, Seen};
+use super::{Malformed, Person, Said, SlackInbound, Spot, pick};
 use crate::slack::escape::plain;
 
 /// What starts a command in words. Slash commands do not work inside Slack's threads.
@@ -43,70 +46,146 @@ fn mention(delivery: &Value) -> SlackInbound {
     let (Some(by), Some(spot)) = (author(delivery), spot(delivery)) else {
         return SlackInbound::ignored("a mention without a person or a place");
     };
-    SlackInbound::Mention(Said {
+    let Some(heard) = heard(delivery) else {
+        return SlackInbound::ignored("a mention in a message of nobody");
+    };
+    SlackInbound::Mention(said(heard, by, spot, &without_mention(delivery, text(delivery)), false))
+}
+
+/// The message as something that was written.
+fn heard(delivery: &Value) -> Option<Post> {
+    let seen = Seen {
+        channel: pick::text(delivery, "/event/channel")?,
+        team: here(delivery),
+        delivery: pick::text(delivery, "/event_id").unwrap_or_default(),
+    };
+    post::of(delivery.pointer("/event")?, seen)
+}
+
+fn said(heard: Post, by: Person, spot: Spot, text: &str, direct: bool) -> Said {
+    let text = words(text);
+    Said {
         by,
-        delivery: pick::owned(delivery, "/event_id"),
+        delivery: heard.delivery.clone(),
         spot,
-        text: words(&without_mention(delivery, text(delivery))),
-        direct: false,
-    })
+        direct,
+        post: Box::new(Post {
+            mentions_us: true,
+            text: text.clone(),
+            ..heard
+        }),
+        text,
+    }
 }
 
 fn message(delivery: &Value) -> SlackInbound {
-    let subtype = pick::text(delivery, "/event/subtype");
-    match subtype {
+    match pick::text(delivery, "/event/subtype") {
+        Some("message_changed") => return changed(delivery),
+        Some("message_deleted") => return deleted(delivery, "/event/previous_message"),
         None | Some("file_share" | "thread_broadcast" | "me_message" | "bot_message") => {}
         Some(other) => return SlackInbound::ignored(format!("a message of the kind {other}")),
     }
-    if is_ours(delivery) {
+    if is_ours(delivery, "/event") {
         return SlackInbound::ignored("a post of our own");
     }
     let Some(spot) = spot(delivery) else {
         return SlackInbound::ignored("a message without a place");
     };
-    let by = author(delivery);
-    let bot = pick::text(delivery, "/event/bot_id").map(str::to_owned);
-    if by.is_none() && bot.is_none() {
+    let Some(heard) = heard(delivery) else {
         return SlackInbound::ignored("a message without an author");
-    }
-    let id = pick::owned(delivery, "/event_id");
+    };
     let text = text(delivery);
-    // An app's words are talk and never a command: two bots could keep each other busy.
-    if let (Some(by), None) = (&by, &bot) {
-        let said = |text: &str, direct| Said {
-            by: by.clone(),
-            delivery: id.clone(),
-            spot: spot.clone(),
-            text: words(text),
-            direct,
-        };
+    // An app's words are never a command: two bots could keep each other busy.
+    if let (Some(by), false) = (author(delivery), heard.program) {
         if let Some(rest) = after_bang(text) {
-            return SlackInbound::Bang(said(rest, false));
+            return SlackInbound::Bang(said(heard, by, spot, rest, false));
         }
         if pick::text(delivery, "/event/channel_type") == Some("im") {
-            return SlackInbound::Mention(said(&without_mention(delivery, text), true));
+            return SlackInbound::Mention(said(heard, by, spot, &without_mention(delivery, text), true));
         }
         if mentioned(delivery).is_some_and(|mention| text.contains(&mention)) {
             return SlackInbound::ignored("a mention, which comes as an event of its own");
         }
     }
-    SlackInbound::Talk(Talk {
-        by,
-        bot,
-        team: pick::owned(delivery, "/team_id"),
-        delivery: id,
-        spot,
-        subtype: subtype.map(str::to_owned),
-        text: plain(text),
-        files: files(delivery),
-    })
+    SlackInbound::Post(Box::new(heard))
+}
+
+/// A message says something else now. Slack also tells so when it only found a link's preview.
+fn changed(delivery: &Value) -> SlackInbound {
+    // The first of a thread leaves a stone where it stood.
+    if pick::text(delivery, "/event/message/subtype") == Some("tombstone") {
+        return deleted(delivery, "/event/message");
+    }
+    if is_ours(delivery, "/event/message") {
+        return SlackInbound::ignored("a change of a post of our own");
+    }
+    let words = |message: &str| pick::owned(delivery, &format!("/event/{message}/text"));
+    if delivery.pointer("/event/previous_message").is_some() && words("message") == words("previous_message") {
+        return SlackInbound::ignored("a change that leaves the words as they were");
+    }
+    let seen = pick::text(delivery, "/event/channel").map(|channel| Seen {
+        channel,
+        team: here(delivery),
+        delivery: pick::text(delivery, "/event_id").unwrap_or_default(),
+    });
+    let message = delivery.pointer("/event/message");
+    match seen.zip(message).and_then(|(seen, message)| post::of(message, seen)) {
+        None => SlackInbound::ignored("a change of nobody's message"),
+        Some(post) => SlackInbound::Post(Box::new(Post {
+            what: PostKind::Edited,
+            text: words_without_mention(delivery, &words("message")),
+            at: pick::text(delivery, "/event/message/edited/ts")
+                .or_else(|| pick::text(delivery, "/event/ts"))
+                .and_then(post::time),
+            ..post
+        })),
+    }
+}
+
+/// `was` is the message that is gone.
+fn deleted(delivery: &Value, was: &str) -> SlackInbound {
+    if is_ours(delivery, was) {
+        return SlackInbound::ignored("a post of our own was taken away");
+    }
+    let id = pick::text(delivery, "/event/deleted_ts").or_else(|| pick::text(delivery, &format!("{was}/ts")));
+    let (Some(channel), Some(id)) = (pick::text(delivery, "/event/channel"), id) else {
+        return SlackInbound::ignored("a deletion without a place");
+    };
+    let before = delivery.pointer(was).unwrap_or(&Value::Null);
+    SlackInbound::Post(Box::new(Post {
+        source: Source::Slack,
+        delivery: pick::owned(delivery, "/event_id"),
+        what: PostKind::Deleted,
+        channel: channel.to_owned(),
+        id: id.to_owned(),
+        thread: post::thread(before, channel),
+        author: None,
+        program: pick::text(before, "/bot_id").is_some(),
+        outsider: false,
+        mentions_us: false,
+        text: String::new(),
+        files: Vec::new(),
+        at: pick::text(delivery, "/event/event_ts")
+            .or_else(|| pick::text(delivery, "/event/ts"))
+            .and_then(post::time),
+        url: None,
+    }))
+}
+
+/// An edit says what the message said when it was heard, so the mention of us goes as it went then.
+fn words_without_mention(delivery: &Value, text: &str) -> String {
+    match mentioned(delivery).is_some_and(|mention| text.contains(&mention)) {
+        true => words(&without_mention(delivery, text)),
+        false => after_bang(text).map_or_else(|| plain(text), words),
+    }
 }
 
 /// Ours by the app, or by the bot's own account.
-fn is_ours(delivery: &Value) -> bool {
+fn is_ours(delivery: &Value, message: &str) -> bool {
     let app = pick::text(delivery, "/api_app_id");
-    let posted = pick::text(delivery, "/event/app_id").or_else(|| pick::text(delivery, "/event/bot_profile/app_id"));
-    let author = pick::text(delivery, "/event/user");
+    let field = |name: &str| pick::text(delivery, &format!("{message}/{name}"));
+    let posted = field("app_id").or_else(|| field("bot_profile/app_id"));
+    let author = field("user");
     (app.is_some() && app == posted) || (author.is_some() && author == own_id(delivery))
 }
 
@@ -163,11 +242,15 @@ fn text(delivery: &Value) -> &str {
 fn author(delivery: &Value) -> Option<Person> {
     let id = pick::text(delivery, "/event/user")?;
     let own = pick::text(delivery, "/event/user_team").or_else(|| pick::text(delivery, "/event/team"));
-    let here = authorised(delivery, "/team_id")
-        .or_else(|| pick::text(delivery, "/context_team_id"))
-        .or_else(|| pick::text(delivery, "/team_id"));
     let name = pick::text(delivery, "/event/user_profile/display_name");
-    Some(pick::somebody(id, name.unwrap_or(id), own, here))
+    Some(pick::somebody(id, name.unwrap_or(id), own, here(delivery)))
+}
+
+/// The workspace that the bot is in.
+fn here(delivery: &Value) -> Option<&str> {
+    authorised(delivery, "/team_id")
+        .or_else(|| pick::text(delivery, "/context_team_id"))
+        .or_else(|| pick::text(delivery, "/team_id"))
 }
 
 fn spot(delivery: &Value) -> Option<Spot> {
@@ -176,21 +259,4 @@ fn spot(delivery: &Value) -> Option<Spot> {
         ts: pick::text(delivery, "/event/ts")?.to_owned(),
         thread_ts: pick::text(delivery, "/event/thread_ts").map(str::to_owned),
     })
-}
-
-fn files(delivery: &Value) -> Vec<Attached> {
-    let files = delivery
-        .pointer("/event/files")
-        .and_then(Value::as_array)
-        .map_or(&[][..], Vec::as_slice);
-    files
-        .iter()
-        .map(|file| Attached {
-            name: pick::text(file, "/name")
-                .or_else(|| pick::text(file, "/title"))
-                .unwrap_or("a file")
-                .to_owned(),
-            size: file.pointer("/size").and_then(Value::as_u64).unwrap_or_default(),
-        })
-        .collect()
 }

@@ -1,12 +1,13 @@
 //! Clicks, forms and shortcuts: a form with one field, `payload`, which is JSON.
 
 use deskhand_core::card::{Button, ButtonValue};
+use deskhand_core::heard::Post;
 use serde_json::Value;
 
+use super::post::{self, Seen};
 use super::{
     AnswerSubmitted, Click, DraftSubmitted, Malformed, RejectSubmitted, Shortcut, SlackInbound, Spot, Submission, pick,
 };
-use crate::slack::escape::plain;
 use crate::slack::form::{self, Origin};
 
 /// Parses the body of a request to the interactivity address.
@@ -123,19 +124,30 @@ fn shortcut(payload: &Value) -> SlackInbound {
     let Some(ts) = pick::text(payload, "/message_ts").or_else(|| pick::text(payload, "/message/ts")) else {
         return SlackInbound::ignored("a shortcut without a post");
     };
-    let author = pick::text(payload, "/message/user").or_else(|| pick::text(payload, "/message/bot_id"));
     let trigger_id = pick::owned(payload, "/trigger_id");
+    let delivery = format!("shortcut:{}:{trigger_id}", by.actor.id);
+    let seen = Seen {
+        channel,
+        team: pick::text(payload, "/team/id"),
+        delivery: &delivery,
+    };
+    let message = payload.pointer("/message").unwrap_or(&Value::Null);
+    let Some(post) = post::of(message, seen) else {
+        return SlackInbound::ignored("a shortcut on a post of nobody");
+    };
     SlackInbound::Shortcut(Shortcut {
-        delivery: format!("shortcut:{}:{trigger_id}", by.actor.id),
         by,
         spot: Spot {
             channel: channel.to_owned(),
             ts: ts.to_owned(),
             thread_ts: pick::text(payload, "/message/thread_ts").map(str::to_owned),
         },
-        author: author.unwrap_or_default().to_owned(),
-        text: plain(pick::text(payload, "/message/text").unwrap_or_default()),
+        post: Box::new(Post {
+            id: ts.to_owned(),
+            ..post
+        }),
         trigger_id,
         response_url: pick::text(payload, "/response_url").map(str::to_owned),
+        delivery,
     })
 }

@@ -14,6 +14,7 @@ use deskhand_core::transcript::Transcript;
 
 use super::{Left, backoff};
 use crate::app::App;
+use crate::heard;
 use crate::worker::commit::{self, Done};
 use crate::worker::control::Reins;
 use crate::worker::think::{self, Asked};
@@ -210,7 +211,7 @@ async fn read_from_desk(app: &App, lease: &mut Lease, outside: &OutsideId) -> an
     let Some(desk) = app.desks.get(&outside.source) else {
         return Ok(None);
     };
-    match desk.read(&outside.id).await {
+    match heard::read_desk(app, desk.as_ref(), lease.ticket, &outside.id).await? {
         Ok(present) => {
             tickets::read_from_desk(&app.pool, lease.ticket, &present, app.intake().await?).await?;
             // The desk's trouble must not use up the patience with the model.
