@@ -14,6 +14,7 @@ pub mod wakes;
 mod answer;
 mod chat_out;
 mod desk_out;
+mod files;
 mod mail_out;
 mod show;
 mod think;

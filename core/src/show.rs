@@ -96,6 +96,17 @@ pub fn will(effect: &Effect) -> String {
             "" => format!("This reply goes to {} by e-mail.", reply.to.address),
             name => format!("This reply goes to {name} ({}) by e-mail.", reply.to.address),
         },
+        // Nor does a message's number.
+        Effect::ReplyCustomer(reply) if matches!(reply.outside.source, Source::Slack | Source::Discord) => {
+            let chat = match reply.outside.source {
+                Source::Slack => "Slack",
+                _ => "Discord",
+            };
+            format!(
+                "This reply goes to {} in {chat}, into the thread of their message.",
+                reply.to
+            )
+        }
         Effect::ReplyCustomer(reply) => format!("This reply goes to {} on {}.", reply.to, reply.outside),
         Effect::EscalateTicket(escalation) => {
             let team = if escalation.team.is_empty() {

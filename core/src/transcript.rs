@@ -104,6 +104,17 @@ impl Transcript {
             .max(earlier)
     }
 
+    /// The newest comment that had been heard before a step of this run; 0 where none had.
+    pub fn heard_before(&self, seq: i32) -> i64 {
+        let before = self.steps.iter().filter(|step| step.seq < seq);
+        let heard = before.filter_map(|step| match &step.kind {
+            StepKind::Heard { comments, .. } => comments.iter().map(|comment| comment.id).max(),
+            _ => None,
+        });
+        let earlier = self.earlier.as_ref().map_or(0, |earlier| earlier.last_heard());
+        heard.max().unwrap_or(0).max(earlier)
+    }
+
     /// The ticket's version that the model has seen.
     pub fn version(&self) -> Option<i64> {
         self.heard().map(|(_, version)| version).max()

@@ -124,6 +124,9 @@ pub(crate) fn app(
             Arc::new(ZendeskDesk::new(settings).expect("the address is right")),
         );
     }
+    if let Some(slack) = &slack {
+        desks.insert(Source::Slack, Arc::clone(slack) as Arc<dyn Desk>);
+    }
     if let Some(discord) = &discord {
         desks.insert(Source::Discord, Arc::clone(discord) as Arc<dyn Desk>);
     }

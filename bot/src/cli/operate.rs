@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Subcommand;
-use deskhand_adapters::postgres::tickets;
 use deskhand_adapters::postgres::{
     approvals as store, inbox as inbox_store, ledger as ledger_store, outbox as outbox_store,
 };
+use deskhand_adapters::postgres::{posts, tickets};
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::command::{self, TicketRef};
 use deskhand_core::id::{ApprovalId, EffectId, TicketId};
@@ -201,6 +201,9 @@ pub(super) async fn inbox(context: &Context, inbox: &InboxCommand) -> anyhow::Re
                     println!("{}", table(&["id", "source", "kind", "received", "why"], &rows));
                     println!("Map one again with: deskhand inbox retry <id>");
                 }
+            }
+            InboxCommand::Retry { id } if posts::retry(&app.pool, *id).await? => {
+                println!("Post {id} is served again in a moment, by the bot that is running.");
             }
             InboxCommand::Retry { id } => {
                 let (source, _, headers, body) = inbox_store::raw(&app.pool, *id)

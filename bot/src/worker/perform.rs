@@ -19,6 +19,7 @@ use deskhand_core::tool::outside::ToolUse;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
+use super::files;
 use crate::app::App;
 
 /// How many looks of one reply run at the same time.
@@ -254,12 +255,19 @@ async fn read_article(app: &App, id: &str) -> sqlx::Result<Outcome> {
 /// A part of a text that was shortened before; a little less than would be shortened again.
 async fn read_artifact(app: &App, ticket: TicketId, args: &lookup::ReadArtifact) -> sqlx::Result<Outcome> {
     let id = args.artifact.trim();
+    let length = app.config.limits.max_tool_result.saturating_sub(300).max(200);
+    if let Some(read) = files::read(app, ticket, id).await? {
+        return Ok(match read {
+            // A customer's words, as much as those that it hung on.
+            Ok(text) => Outcome::ok(fence::fenced(&context::window(&text, args.offset, length))),
+            Err(why) => Outcome::failed(why),
+        });
+    }
     let Some(text) = artifacts::get(&app.pool, ticket, id).await? else {
         let shown: String = id.chars().take(60).collect();
         let text = format!("No artifact \"{shown}\" on this ticket: its id stands where something was left out.");
         return Ok(Outcome::failed(text));
     };
-    let length = app.config.limits.max_tool_result.saturating_sub(300).max(200);
     Ok(Outcome::ok(context::window(&text, args.offset, length)))
 }
 

@@ -1,6 +1,7 @@
 //! Reading what cards and headers are made from. They are drawn anew from the rows each time, never from memory.
 
-use deskhand_adapters::postgres::{approvals, articles, helpers, runs, tickets};
+use deskhand_adapters::postgres::{approvals, articles, helpers, posts, runs, tickets};
+use deskhand_core::approval::ApprovalState;
 use deskhand_core::card::{Card, Header, Mark};
 use deskhand_core::effect::Effect;
 use deskhand_core::id::{ApprovalId, CallKey, TicketId};
@@ -36,6 +37,11 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         .collect();
     let mut marks = row.marks.clone();
     marks.extend(took_over(&transcript, row.call));
+    if row.state == ApprovalState::Open && matches!(row.effect, Effect::ReplyCustomer(_)) {
+        let heard = transcript.heard_before(row.call.step);
+        let changes = posts::changes(&app.pool, row.ticket, heard).await?;
+        marks.extend(changes.iter().map(|change| changed_since(change)));
+    }
     let owner = owner(app, &row.tool);
     let shown = Shown {
         deployment: &app.config.deployment,
@@ -57,6 +63,18 @@ pub(super) async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card
         owner: &owner,
     };
     Ok(Some((show::card(&shown), row)))
+}
+
+/// That the customer corrected what the draft answers: whoever decides about it must know.
+fn changed_since(change: &str) -> Mark {
+    let change = change
+        .split(" It says now:")
+        .next()
+        .unwrap_or(change)
+        .trim_end_matches(['.', ':']);
+    Mark {
+        text: format!("{change}; this draft does not know of it."),
+    }
 }
 
 /// That the call was made by a substitute, and why: whoever decides about a draft must know whose it is.
@@ -85,7 +103,7 @@ pub(super) async fn header(app: &App, ticket: TicketId) -> sqlx::Result<Option<H
     let at_work = helpers::at_work(&app.pool, ticket).await?;
     let waiting: Vec<Waiting<'_>> = rows
         .iter()
-        .filter(|row| row.state == deskhand_core::approval::ApprovalState::Open && !row.recorded)
+        .filter(|row| row.state == ApprovalState::Open && !row.recorded)
         .map(|row| Waiting::Approval {
             id: row.id,
             effect: &row.effect,

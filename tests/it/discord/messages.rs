@@ -29,7 +29,7 @@ async fn a_message_becomes_a_ticket_and_its_approved_answer_goes_into_its_thread
         let said = kims_message_is_a_ticket(bot, &draft).await;
         let card = bot.discord.only_open_card();
         card.says("Where is my refund?");
-        card.says("This reply goes to kim on discord:");
+        card.says("This reply goes to kim in Discord, into the thread of their message.");
         assert!(bot.discord.answers_below(&said).is_empty());
         bot.discord
             .uses_on_message(&said, by("sam"))
@@ -86,6 +86,33 @@ async fn a_message_in_the_thread_of_a_ticket_is_a_comment_on_it() {
         bot.discord.cards()[0].says("Withdrawn");
         bot.discord.only_open_card().says("We send you a lid.");
         assert_eq!(bot.counts("SELECT count(*) FROM ticket").await, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_colleague_who_answers_in_the_thread_is_not_the_customer_and_is_not_talked_over() {
+    scenario_with(ONLY, async |bot| {
+        let said = kims_message_is_a_ticket(bot, "Your refund left us on Monday.").await;
+        let card = bot.discord.only_open_card();
+        bot.discord
+            .says_below(&said, "I have refunded you just now.", by("sam"));
+        bot.model.says("I wait for the delivery.");
+        bot.model.says("Sam answered; nothing to send.");
+        bot.discord.clicks(&card, "Approve", by("sam")).await.says_nothing();
+        bot.settle().await;
+        assert!(bot.discord.answers_below(&said).is_empty());
+        let heard = format!("{:?}", bot.model.last_request().turns);
+        assert!(
+            heard.contains("The reply was not sent: sam answered meanwhile"),
+            "{heard}"
+        );
+        assert_eq!(
+            bot.counts("SELECT count(*) FROM comment WHERE author = 'agent' AND author_name = 'sam'")
+                .await,
+            1
+        );
+        card.says("Approved by sam");
     })
     .await;
 }

@@ -42,6 +42,8 @@ pub const APP_TOKEN: &str = "xapp-token-of-the-fake";
 pub const SIGNING_SECRET: &str = "slack-signing-secret-of-the-fake";
 /// The channel that is there from the start, with the bot in it.
 pub const CHANNEL: &str = "C0TRIAGE01";
+/// A channel where customers write, with the bot in it too.
+pub const HELP: &str = "C0HELP0001";
 /// The workspace, and another one that shares a channel with it.
 pub const TEAM: &str = "T0FAKETEAM";
 pub const OTHER_TEAM: &str = "T0OTHER001";
@@ -65,6 +67,7 @@ pub(crate) struct Team {
     /// So many posts or updates with blocks are refused.
     pub(crate) refuse_blocks: usize,
     bot: Option<String>,
+    mute: bool,
     forgery: Option<Forgery>,
     echoes: VecDeque<Value>,
     last_event: Option<String>,
@@ -99,6 +102,7 @@ impl Slack {
             strict_rate: false,
             refuse_blocks: 0,
             bot: None,
+            mute: false,
             forgery: None,
             echoes: VecDeque::new(),
             last_event: None,
@@ -151,6 +155,18 @@ impl Slack {
     /// A further channel; gives back its id.
     pub fn opens_channel(&self, name: &str, with_bot: bool) -> String {
         self.team().state.opens_channel(name, with_bot)
+    }
+
+    /// Somebody archives a channel.
+    pub fn archives(&self, channel: &str) {
+        if let Some(known) = self.team().state.channels.iter_mut().find(|known| known.id == channel) {
+            known.archived = true;
+        }
+    }
+
+    /// Events are not delivered any more, until told otherwise: what people say, only reading tells.
+    pub fn delivers_nothing(&self, nothing: bool) {
+        self.team().mute = nothing;
     }
 
     /// The next request to the bot is forged.

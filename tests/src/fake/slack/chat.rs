@@ -7,7 +7,7 @@ use super::blocks::{self, Surface};
 use super::http::{Arguments, Outcome, Refused};
 use super::payload;
 use super::state::{Channel, Message, Private};
-use super::{BOT, Team};
+use super::{BOT, TEAM, Team};
 
 /// Characters of a message's text; what is over is cut off.
 const TEXT: usize = 40_000;
@@ -53,6 +53,8 @@ pub(super) fn post(team: &mut Team, arguments: &Arguments, now: DateTime<Utc>) -
         broadcast: thread_ts.is_some() && flag(arguments, "reply_broadcast"),
         thread_ts,
         user: BOT.to_owned(),
+        team: TEAM.to_owned(),
+        files: Vec::new(),
         text: words.chars().take(TEXT).collect(),
         blocks,
         metadata,

@@ -60,6 +60,7 @@ pub(crate) async fn answer(
         Some(("", method)) => api(&inner, &asked, method),
         _ => match asked.path.strip_prefix("/response/") {
             Some(token) => response_url::used(&inner, &asked, token),
+            None if asked.path.starts_with("/files/") => file(&inner, &asked),
             None => draw(404, Vec::new(), "not found".to_owned()),
         },
     };
@@ -107,6 +108,32 @@ fn api(inner: &Inner, asked: &Asked, method: &str) -> Response<Body> {
     }
     drop(team);
     drawn(outcome)
+}
+
+/// What a file holds, for the bot's token. Whoever has none is led to a page for signing in.
+fn file(inner: &Inner, asked: &Asked) -> Response<Body> {
+    let token = asked
+        .header("authorization")
+        .and_then(|value| value.strip_prefix("Bearer "));
+    if token != Some(super::BOT_TOKEN) {
+        return draw(
+            302,
+            vec![("location", "https://shop.slack.example/signin".to_owned())],
+            String::new(),
+        );
+    }
+    let (down, content) = {
+        let team = inner.team();
+        (team.faults.down, team.state.files.get(&asked.path).cloned())
+    };
+    match content {
+        _ if down => draw(503, Vec::new(), String::new()),
+        None => draw(404, Vec::new(), String::new()),
+        Some(content) => Response::builder()
+            .header("content-type", "application/octet-stream")
+            .body(Body::from(content))
+            .expect("a status and a body"),
+    }
 }
 
 fn limited(inner: &Inner) -> Result<(), Refused> {

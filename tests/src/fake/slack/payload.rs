@@ -13,8 +13,17 @@ const TOKEN: &str = "proves-nothing";
 /// A message; with the state it also tells of its thread.
 pub(super) fn message(message: &Message, state: Option<&State>, metadata: bool) -> Value {
     let mut drawn = json!({
-        "type": "message", "user": message.user, "ts": message.ts, "text": message.text, "team": TEAM,
+        "type": "message", "user": message.user, "ts": message.ts, "text": message.text, "team": message.team,
     });
+    if message.team != TEAM {
+        // A person of another workspace, in a shared channel.
+        drawn["user_team"] = message.team.clone().into();
+        drawn["source_team"] = message.team.clone().into();
+    }
+    if !message.files.is_empty() {
+        drawn["files"] = message.files.clone().into();
+        drawn["subtype"] = "file_share".into();
+    }
     if message.is_by_bot() {
         drawn["bot_id"] = BOT_ID.into();
         drawn["app_id"] = APP.into();
@@ -68,6 +77,20 @@ pub(super) fn changed_event(now_is: &Message, before: &Message, now: DateTime<Ut
     json!({
         "type": "message", "subtype": "message_changed", "message": message(now_is, None, true),
         "previous_message": message(before, None, true), "channel": now_is.channel, "hidden": true, "ts": ts,
+        "event_ts": ts, "channel_type": "channel",
+    })
+}
+
+/// What Slack tells when the first message of a thread is deleted: a stone stands in its place.
+pub(super) fn stone_event(gone: &Message, now: DateTime<Utc>) -> Value {
+    let ts = format!("{}.000900", now.timestamp());
+    let stone = json!({
+        "type": "message", "subtype": "tombstone", "text": "This message was deleted.", "user": "USLACKBOT",
+        "hidden": true, "ts": gone.ts, "thread_ts": gone.ts,
+    });
+    json!({
+        "type": "message", "subtype": "message_changed", "message": stone,
+        "previous_message": message(gone, None, true), "channel": gone.channel, "hidden": true, "ts": ts,
         "event_ts": ts, "channel_type": "channel",
     })
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::blocks::{self, Surface};
 use super::http::draw;
 use super::state::{Message, Private};
-use super::{BOT, Inner, Request, Team};
+use super::{BOT, Inner, Request, TEAM, Team};
 use crate::fake::wire::Asked;
 
 pub(super) fn used(inner: &Inner, asked: &Asked, token: &str) -> Response<Body> {
@@ -73,6 +73,8 @@ fn answer(
             ts,
             thread_ts,
             user: BOT.to_owned(),
+            team: TEAM.to_owned(),
+            files: Vec::new(),
             text,
             blocks: drawn,
             metadata: None,

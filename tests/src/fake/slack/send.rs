@@ -68,6 +68,12 @@ impl Inner {
         let number = self.team().state.fresh();
         let body = payload::callback(event, number, self.clock.now()).to_string();
         self.team().last_event = Some(body.clone());
+        if self.team().mute {
+            return Answered {
+                status: 0,
+                body: String::new(),
+            };
+        }
         self.send_event(body, false).await
     }
 

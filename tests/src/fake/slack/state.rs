@@ -39,7 +39,11 @@ pub struct Message {
     pub ts: String,
     pub thread_ts: Option<String>,
     pub user: String,
+    /// The author's own workspace.
+    pub team: String,
     pub text: String,
+    /// As Slack draws them.
+    pub files: Vec<Value>,
     /// As they were sent, with ids given where they had none.
     pub blocks: Vec<Value>,
     pub metadata: Option<Value>,
@@ -99,6 +103,8 @@ pub struct State {
     pub channels: Vec<Channel>,
     pub groups: BTreeMap<String, Vec<String>>,
     pub messages: Vec<Message>,
+    /// What shared files hold, by the last part of their address.
+    pub files: BTreeMap<String, Vec<u8>>,
     pub privates: Vec<Private>,
     pub views: Vec<View>,
     pub triggers: Vec<Trigger>,
@@ -107,11 +113,11 @@ pub struct State {
 }
 
 impl State {
-    /// Sam and Kim may be made supervisors; the stranger is a member like them; the guest and the outsider are not.
+    /// Sam and Kim may be made supervisors; the stranger is a member like them; the guests and the outsider are not.
     pub(crate) fn new() -> Self {
-        let channel = Channel {
-            id: super::CHANNEL.to_owned(),
-            name: "triage".to_owned(),
+        let channel = |id: &str, name: &str| Channel {
+            id: id.to_owned(),
+            name: name.to_owned(),
             with_bot: true,
             archived: false,
             last_post: None,
@@ -128,15 +134,17 @@ impl State {
             person("U0KIM00001", "kim", super::TEAM, Standing::Member),
             person("U0STRANGER", "stranger", super::TEAM, Standing::Member),
             person("U0GUEST001", "guest", super::TEAM, Standing::Guest),
+            person("U0ADA00001", "ada", super::TEAM, Standing::Guest),
             person("U0OUTSIDER", "outsider", super::OTHER_TEAM, Standing::Member),
             person("U0GONE0001", "gone", super::TEAM, Standing::Gone),
             person("U0OTHERBOT", "other-bot", super::TEAM, Standing::Bot),
         ];
         Self {
             people,
-            channels: vec![channel],
+            channels: vec![channel(super::CHANNEL, "triage"), channel(super::HELP, "help")],
             groups: BTreeMap::new(),
             messages: Vec::new(),
+            files: BTreeMap::new(),
             privates: Vec::new(),
             views: Vec::new(),
             triggers: Vec::new(),

@@ -53,6 +53,12 @@ impl Seen {
         );
     }
 
+    /// The same, once the bot has come to rest.
+    pub async fn says_later(&self, bot: &crate::Bot, words: &str) {
+        bot.settle().await;
+        self.says(words);
+    }
+
     #[track_caller]
     pub fn says_nothing(&self) {
         let told = self.told();
@@ -218,7 +224,7 @@ impl Slack {
             body["action_ts"] = format!("{}.000001", inner.clock.now().timestamp()).into();
             body["channel"] = json!({ "id": message.channel, "name": self.channel_name(&message.channel) });
             body["message_ts"] = message.ts.clone().into();
-            body["message"] = payload::message(&message, None, false);
+            body["message"] = payload::message(&message, Some(&inner.team().state), false);
             body["response_url"] = inner
                 .fresh_response_url(&person.id, &message.channel, None, None)
                 .into();
