@@ -34,8 +34,8 @@ fn drawn(text: &str) -> Result<Drawn, PortError> {
     let text = text.trim();
     match escape::size(text) {
         0 => Err(PortError::permanent("an empty answer cannot be sent")),
-        ..=BLOCKS => Ok(render::line(text)),
-        ..=TEXT => Ok(Drawn {
+        1..=BLOCKS => Ok(render::line(text)),
+        _ if escape::size(text) <= TEXT => Ok(Drawn {
             text: escape::escape(text),
             blocks: Vec::new(),
             simple: Vec::new(),

@@ -66,7 +66,8 @@ impl Slack {
     #[track_caller]
     pub fn deletes<'a>(&'a self, posted: &Posted) -> impl Future<Output = ()> + use<'a> {
         let gone = posted.message();
-        let begins = self.team().state.replies(&gone.channel, &gone.ts).next().is_some();
+        // Of a person's thread a stone is left; of the bot's own, whose replies land in the channel then, nothing.
+        let begins = !gone.is_by_bot() && self.team().state.replies(&gone.channel, &gone.ts).next().is_some();
         if let Some(message) = self.team().state.message_mut(&gone.channel, &gone.ts) {
             (message.deleted, message.looked) = (true, true);
         }
