@@ -44,9 +44,12 @@ pub struct Wanted {
 }
 
 /// Takes over something that was written. What is of no interest leaves no trace.
-pub async fn heard(app: &App, post: Post) -> anyhow::Result<()> {
+pub async fn heard(app: &App, mut post: Post) -> anyhow::Result<()> {
     if post.program {
         return Ok(());
+    }
+    if post.delivery.is_empty() {
+        post.delivery = format!("{:?}:{}", post.what, post.comment_id());
     }
     // Something may wait in front of it that makes it matter: the post that opens its ticket.
     if matches!(meaning::of(app, &post).await?, Meaning::Nothing) && !waits(app, &post).await? {

@@ -85,7 +85,8 @@ async fn confirm(body: &[u8]) -> anyhow::Result<bool> {
 }
 
 async fn command(app: &App, body: &[u8]) -> anyhow::Result<bool> {
-    let asked: Asked = serde_json::from_slice(body)?;
+    let mut asked: Asked = serde_json::from_slice(body)?;
+    people::call_by_name(app, &mut asked.actor).await?;
     let served = match commands::run(app, &asked).await? {
         Some(served) => served,
         None => {

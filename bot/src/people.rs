@@ -131,16 +131,39 @@ async fn look_at(app: &App, actor: &Actor) -> sqlx::Result<()> {
 
 /// Puts a person's name where Slack told only their id. It is asked once; without an answer the id has to do.
 pub async fn call_by_name(app: &App, actor: &mut Actor) -> sqlx::Result<()> {
-    if actor.surface != Surface::Slack || actor.name != actor.id {
+    if call_by_known_name(app, actor).await? {
         return Ok(());
     }
-    let mut name = roster::name_of(&app.pool, &actor.key()).await?;
-    if name.is_none() {
-        look_at(app, actor).await?;
-        name = roster::name_of(&app.pool, &actor.key()).await?;
+    look_at(app, actor).await?;
+    call_by_known_name(app, actor).await?;
+    Ok(())
+}
+
+/// The same from what is known; nobody is asked. False where nobody knows.
+pub async fn call_by_known_name(app: &App, actor: &mut Actor) -> sqlx::Result<bool> {
+    if actor.surface != Surface::Slack || actor.name != actor.id {
+        return Ok(true);
     }
-    if let Some(name) = name {
-        actor.name = name;
+    match roster::name_of(&app.pool, &actor.key()).await? {
+        Some(name) => actor.name = name,
+        None => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Asks how those are called whom the settings name, so that what they do can be told with their names.
+pub async fn learn_names(app: &App) -> sqlx::Result<()> {
+    for who in all_lists(app).flatten() {
+        if let Who::Person { surface, id } = who {
+            let mut actor = Actor {
+                surface: *surface,
+                id: id.clone(),
+                name: id.clone(),
+                workspace: None,
+                roles: Vec::new(),
+            };
+            call_by_name(app, &mut actor).await?;
+        }
     }
     Ok(())
 }
@@ -166,20 +189,22 @@ async fn look_up_roles(app: &App, discord: &DiscordChat, list: &[Who], actor: &A
 
 /// Every group that a setting names and whose members can be listed, for the sweeper to keep fresh.
 pub fn all_groups(app: &App) -> Vec<Group> {
-    let lists = app
-        .config
-        .approvals
-        .values()
-        .filter_map(|rule| rule.approvers.as_deref())
-        .chain([app.config.approvers.as_slice(), app.config.admins.as_slice()])
-        .chain(app.config.team.as_deref());
-    let mut all: Vec<Group> = lists
+    let mut all: Vec<Group> = all_lists(app)
         .flat_map(|list| groups(list).cloned().collect::<Vec<_>>())
         .filter(|group| matches!(group, Group::SlackUserGroup(_)))
         .collect();
     all.sort();
     all.dedup();
     all
+}
+
+/// Every list of people that the settings hold.
+fn all_lists(app: &App) -> impl Iterator<Item = &[Who]> {
+    let rules = app.config.approvals.values();
+    rules
+        .filter_map(|rule| rule.approvers.as_deref())
+        .chain([app.config.approvers.as_slice(), app.config.admins.as_slice()])
+        .chain(app.config.team.as_deref())
 }
 
 fn groups(list: &[Who]) -> impl Iterator<Item = &Group> {

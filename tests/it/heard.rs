@@ -1,5 +1,6 @@
 //! Slack as a source: what customers write in channels becomes tickets, and approved replies stand in their threads.
 
+mod both;
 mod changes;
 mod files;
 mod opening;

@@ -1,5 +1,6 @@
 //! Questions of the bot to the team: asked on a card, answered once, whatever happens around them.
 
+use deskhand::worker::sweeper;
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::slack::{CHANNEL, Card};
 use deskhand_tests::fake::zendesk::TicketHandle;
@@ -94,13 +95,14 @@ async fn a_reply_to_the_bot_in_the_thread_answers_once_though_slack_tells_of_it_
         bot.slack.only_open_card();
 
         bot.model.says("I leave it at that.");
+        // An event names people by their ids alone; whom the settings name is asked for beforehand.
+        sweeper::sync_groups(&bot.app).await.expect("Slack answers");
         bot.slack
             .mentions("only for members of the club", by("sam"), CHANNEL, Some(&card))
             .await;
         assert_eq!(bot.slack.repeats_last_event().await, 200);
         bot.settle().await;
-        // An event names people by their ids alone.
-        assert!(last_told(bot).contains("of the team answered: only for members of the club"));
+        assert!(last_told(bot).contains("sam of the team answered: only for members of the club"));
         card.says(": only for members of the club");
         assert_eq!(bot.model.requests().len(), 2);
     })

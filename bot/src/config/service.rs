@@ -127,7 +127,7 @@ fn slack_channel(text: &str) -> Result<String, String> {
         true => Ok(text.to_owned()),
         false => Err(value::not(
             text,
-            "the id of a Slack channel, like C024BE91L: the channel's details show it",
+            "the id of a Slack channel, like C024BE7LR: the channel's details show it",
             None,
         )),
     }

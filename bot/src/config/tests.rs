@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use deskhand_core::ticket::Source;
 use secrecy::ExposeSecret;
 
 use super::*;
@@ -286,6 +287,38 @@ fn half_a_service_is_refused() {
 }
 
 #[test]
+fn watched_channels_are_ids_and_never_those_of_cards() {
+    let slack = [
+        ("SLACK_BOT_TOKEN", "xoxb-1"),
+        ("SLACK_SIGNING_SECRET", "s"),
+        ("SLACK_CHANNEL", "C024BE7LR"),
+    ];
+    let config = load("[slack]\nwatch = [\"C024BE7LT\", \"C024BE7LS\", \"C024BE7LT\"]", &slack).expect("it is right");
+    assert_eq!(
+        config.slack.as_ref().map(|slack| slack.watch.clone()),
+        Some(vec!["C024BE7LS".to_owned(), "C024BE7LT".to_owned()])
+    );
+    assert!(config.watches(Source::Slack, ["C024BE7LS", "C024BE7LS"]));
+    assert!(!config.watches(Source::Discord, ["C024BE7LS", "C024BE7LS"]));
+    refuses(
+        "[slack]\nwatch = \"#help\"",
+        &slack,
+        "slack.watch in deskhand.toml is \"#help\", which is not the id of a Slack channel, like C024BE7LR: the channel's \
+         details show it.",
+    );
+    refuses(
+        "[slack]\nwatch = \"C024BE7LR\"",
+        &slack,
+        "SLACK_WATCH names C024BE7LR, where cards go: customers would read along.",
+    );
+    refuses(
+        "",
+        &[("SLACK_WATCH", "C024BE7LR")],
+        "SLACK_WATCH is set, but Slack also needs SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET.",
+    );
+}
+
+#[test]
 fn cards_go_to_the_channels_of_their_rule_or_to_those_of_every_chat() {
     let key = "0".repeat(64);
     let both = [
@@ -403,6 +436,7 @@ fn the_example_says_what_the_defaults_are() {
                     "ses_api_url",
                     "public_key",
                     "application_id",
+                    "watch",
                 ]
                 .iter()
                 .any(|key| rest.starts_with(&format!("{key} ="))) =>

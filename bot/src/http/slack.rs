@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::commands::{self, Asked};
 use crate::decisions::{self, Wanted};
 use crate::heard;
+use crate::people;
 use crate::questions::{self, Meant};
 use crate::worker::{self, AnswerTo};
 
@@ -312,7 +313,8 @@ async fn spoken_to(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
 
 /// A command, answered in the thread where it was given. It is kept and served from there, since Slack tells of it again
 /// only as long as nobody has acknowledged it.
-async fn commanded(app: &App, raw: &[u8], said: Said) -> anyhow::Result<()> {
+async fn commanded(app: &App, raw: &[u8], mut said: Said) -> anyhow::Result<()> {
+    people::call_by_known_name(app, &mut said.by.actor).await?;
     let thread = said.spot.thread_ts.clone().unwrap_or_else(|| said.spot.ts.clone());
     let answer = AnswerTo {
         channel: Some(said.spot.channel.clone()),

@@ -121,8 +121,9 @@ pub async fn index_tickets(app: &App) -> anyhow::Result<usize> {
     Ok(rows.len())
 }
 
-/// Keeps every group that a setting names fresh, so that a click need not wait for it.
+/// Keeps every group that a setting names fresh, so that a click need not wait for it; and learns people's names.
 pub async fn sync_groups(app: &App) -> anyhow::Result<()> {
+    people::learn_names(app).await?;
     for group in people::all_groups(app) {
         let Some(chat) = app.chat(group.surface().as_str()) else {
             continue;

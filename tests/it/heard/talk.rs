@@ -120,7 +120,7 @@ async fn a_command_of_the_teams_in_a_customers_thread_is_answered_to_them_alone(
         bot.settle().await;
         bot.slack.told_privately("kim", "T-1001 is stopped");
         assert!(asked.lines().is_empty(), "the customer reads nothing of it");
-        card.says("Withdrawn: stopped by");
+        card.says("Withdrawn: stopped by kim");
         assert_eq!(comments(bot).await.len(), 1, "a command is no comment");
     })
     .await;
