@@ -121,6 +121,11 @@ async fn one(app: &App, row: &inbox::Kept) -> anyhow::Result<Served> {
     let private = meaning.stays_private();
     match meaning {
         Meaning::Nothing => inbox::end_kept(&app.pool, row.id, None).await?,
+        Meaning::Unread => {
+            return Ok(Served::Later {
+                why: "its thread was not read yet".into(),
+            });
+        }
         Meaning::Unknown => {
             return Ok(Served::Later {
                 why: "the chat does not say whether its author is of the team".into(),

@@ -162,19 +162,28 @@ pub(super) async fn apply(
 
     let news = tickets::append_comments(tx, &comments, &fresh).await?;
     let mut stale = Vec::new();
+    // A colleague who answers is not the customer, also in what is told of it.
+    let mut by_colleagues = Vec::new();
     for (ticket, news) in &news {
         // Nothing can wait on a ticket that was not here before.
-        if news.foreign_public && !fresh.contains(ticket) {
-            stale.push(*ticket);
+        match (news.foreign_public && !fresh.contains(ticket), news.by_requester) {
+            (true, true) => stale.push(*ticket),
+            (true, false) => by_colleagues.push(*ticket),
+            (false, _) => {}
         }
         if news.by_requester {
             wanted.push(*ticket);
         }
     }
-    if !stale.is_empty() {
-        approvals::withdraw_replies(tx, &stale, "the customer wrote again").await?;
-        outbox::withdraw_replies(tx, &stale, "the customer wrote again").await?;
-        applied.runs.extend(runs::wake_waiting(tx, &stale).await?);
+    for (tickets, why) in [
+        (stale, "the customer wrote again"),
+        (by_colleagues, "a colleague answered meanwhile"),
+    ] {
+        if !tickets.is_empty() {
+            approvals::withdraw_replies(tx, &tickets, why).await?;
+            outbox::withdraw_replies(tx, &tickets, why).await?;
+            applied.runs.extend(runs::wake_waiting(tx, &tickets).await?);
+        }
     }
     wanted.sort_unstable();
     wanted.dedup();

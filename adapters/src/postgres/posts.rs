@@ -172,12 +172,14 @@ pub struct Talk {
     pub outside: OutsideId,
     /// Of whoever is answered: `slack:U024BE7LH`.
     pub requester: String,
+    /// It is still to be read, so perhaps nobody knows yet who that is.
+    pub unread: bool,
 }
 
 /// The first of these outside ids that is a ticket.
 pub async fn talk(db: impl PgExecutor<'_>, source: Source, ids: &[String]) -> sqlx::Result<Option<Talk>> {
     let row = sqlx::query!(
-        "SELECT id, outside_id, requester_address FROM ticket
+        "SELECT id, outside_id, requester_address, needs_read FROM ticket
           WHERE source = $1 AND outside_id = ANY($2) ORDER BY array_position($2, outside_id) LIMIT 1",
         source.as_str(),
         ids,
@@ -190,6 +192,7 @@ pub async fn talk(db: impl PgExecutor<'_>, source: Source, ids: &[String]) -> sq
             source,
             id: row.outside_id,
         },
+        unread: row.needs_read && row.requester_address.is_empty(),
         requester: row.requester_address,
     }))
 }

@@ -66,7 +66,8 @@ impl Desk for SlackChat {
         let updated_at = posts.iter().filter_map(|post| post.at).max();
         Ok(DeskTicket {
             outside_id: outside_id.to_owned(),
-            subject: first.map(|first| subject(&first.text)).unwrap_or_default(),
+            // Where a program began the thread, what people wrote first says what it is about.
+            subject: posts.first().map(|first| subject(&first.text)).unwrap_or_default(),
             requester: first.map(Heard::requester).unwrap_or_default(),
             status: DeskStatus::Open,
             priority: None,

@@ -15,6 +15,8 @@ pub(super) enum Meaning {
     Nothing,
     /// The chat must be asked first whether its author is of the team.
     Unknown,
+    /// Its thread is a ticket that was not read yet: who the customer is, is still to be found out.
+    Unread,
     /// A command of the team's; `private` where customers read along.
     Command {
         private: bool,
@@ -56,6 +58,9 @@ pub(super) async fn of(app: &App, post: &Post) -> sqlx::Result<Meaning> {
     let watched = app.config.watches(post.source, post.stands_in());
     if talk.is_none() && !watched && !post.mentions_us {
         return Ok(Meaning::Nothing);
+    }
+    if talk.as_ref().is_some_and(|talk| talk.unread) {
+        return Ok(Meaning::Unread);
     }
     let is_requester = talk.as_ref().is_some_and(|talk| talk.requester == author.key());
     // Whether the customer is of the team matters only where they speak to the bot.

@@ -130,6 +130,32 @@ async fn a_colleague_who_mentions_the_bot_below_a_customers_post_has_it_triaged(
 }
 
 #[tokio::test]
+async fn what_the_customer_adds_before_the_thread_was_read_is_the_customers() {
+    scenario(async |bot| {
+        let asked = bot.slack.says(ASKED, by("ada"), HELP, None).await;
+        bot.slack.mentions("", by("kim"), HELP, Some(&asked)).await;
+        // The ticket is made, and nobody has read the thread yet.
+        deskhand::worker::sweeper::tick(&bot.app).await.expect("it ticks");
+        bot.slack
+            .says("It was order 4711.", by("ada"), HELP, Some(&asked))
+            .await;
+        deskhand::worker::sweeper::tick(&bot.app).await.expect("it ticks");
+        drafts(bot, DRAFT);
+        bot.settle().await;
+        bot.advance(std::time::Duration::from_secs(30));
+        bot.settle().await;
+        bot.slack.only_open_card().says("This reply goes to ada");
+        let said = comments(bot).await;
+        assert!(
+            said.contains(&"requester ada: It was order 4711.".to_owned()),
+            "{said:?}"
+        );
+        assert_eq!(said.len(), 2, "a mention without words says nothing: {said:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_colleagues_slip_of_the_finger_is_answered_to_them_alone_and_opens_nothing() {
     scenario_with(WATCHED, async |bot| {
         bot.slack.mentions("lsit", by("kim"), HELP, None).await;

@@ -33,10 +33,19 @@ impl SlackChat {
                 team: Some(&own.team_id).filter(|team| !team.is_empty()).map(String::as_str),
                 delivery: "",
             };
-            let heard = wire::list(&page, "/messages")
-                .iter()
-                .filter_map(|message| post::of(message, seen));
-            posts.extend(heard.filter(|post| !post.program));
+            let us = format!("@{}", own.user_id);
+            for message in wire::list(&page, "/messages") {
+                let Some(mut post) = post::of(message, seen).filter(|post| !post.program) else {
+                    continue;
+                };
+                // As events tell it: without the mention of us.
+                if post.text.contains(&us) {
+                    post.text = post.text.replacen(&us, "", 1).trim().to_owned();
+                }
+                if post.id == root || !post.body().is_empty() {
+                    posts.push(post);
+                }
+            }
             match wire::text(&page, "/response_metadata/next_cursor") {
                 Some(next) => cursor = Some(next.to_owned()),
                 None => {
