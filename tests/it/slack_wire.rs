@@ -3,6 +3,7 @@
 mod calls;
 mod cards;
 mod deliveries;
+mod desk;
 mod forms;
 mod payloads;
 mod signatures;
