@@ -13,7 +13,8 @@ use deskhand_adapters::postgres::posts::{self, Doing};
 use deskhand_core::approval::{Actor, Surface};
 pub use deskhand_core::heard::{Attached, Post, PostKind, Thread};
 use deskhand_core::id::TicketId;
-use deskhand_core::inbound::{Happening, Inbound, Told};
+use deskhand_core::inbound::{Happening, Inbound, NewComment, Told};
+use deskhand_core::ticket::{OutsideId, Source};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
@@ -143,7 +144,10 @@ async fn one(app: &App, row: &inbox::Kept) -> anyhow::Result<Served> {
             let comments = vec![told::comment(app, &post, author)];
             give(app, row.id, &post, ticket, comments).await?;
         }
-        Meaning::Open => open::apply(app, row.id, &post).await?,
+        Meaning::Open => {
+            link(app, &mut post).await;
+            open::apply(app, row.id, &post).await?;
+        }
         Meaning::Read => {
             let inbound = Inbound {
                 ticket,
@@ -163,14 +167,18 @@ async fn one(app: &App, row: &inbox::Kept) -> anyhow::Result<Served> {
     Ok(Served::Done)
 }
 
+/// Where people find a post in Slack, which is known once Slack was asked how the workspace is called. Without it the ticket
+/// has no link.
+async fn link(app: &App, post: &mut Post) {
+    if let (Source::Slack, None, Some(slack)) = (post.source, &post.url, &app.slack)
+        && slack.own().await.is_ok()
+    {
+        post.url = slack.known_url(post);
+    }
+}
+
 /// Comments on a ticket that is there.
-async fn give(
-    app: &App,
-    row: i64,
-    post: &Post,
-    ticket: deskhand_core::ticket::OutsideId,
-    comments: Vec<deskhand_core::inbound::NewComment>,
-) -> anyhow::Result<()> {
+async fn give(app: &App, row: i64, post: &Post, ticket: OutsideId, comments: Vec<NewComment>) -> anyhow::Result<()> {
     let told = Told {
         comments,
         ..Told::default()

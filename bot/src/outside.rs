@@ -158,7 +158,7 @@ pub fn offline_model(config: &Config) -> offline::Offline {
 /// Asks the outside who we are there. Until Zendesk answers, our own comments are recognised by the id that their delivery
 /// brought; until Discord does, clicks are kept and looked at later.
 pub async fn learn_who_we_are(app: &App) {
-    tokio::join!(at_zendesk(app), at_discord(app), at_slack(app));
+    tokio::join!(at_zendesk(app), at_discord(app));
 }
 
 /// Our guild at Discord, and the commands there.
@@ -168,15 +168,6 @@ async fn at_discord(app: &App) {
         Ok(true) => tracing::info!("the commands were registered with Discord"),
         Ok(false) => {}
         Err(error) => tracing::warn!(%error, "the commands could not be registered; trying again at the next start"),
-    }
-}
-
-/// Our workspace at Slack, for links to messages; without it they have none.
-async fn at_slack(app: &App) {
-    if let Some(slack) = &app.slack
-        && let Err(error) = slack.own().await
-    {
-        tracing::warn!(%error, "Slack could not be asked who we are there; it is asked again when it matters");
     }
 }
 

@@ -20,6 +20,8 @@ async fn a_customers_post_opens_a_ticket_and_the_approved_reply_stands_in_its_th
         bot.settle().await;
         assert_eq!(asked.lines(), [DRAFT]);
         card.says("Approved by sam");
+        let links = "SELECT count(*) FROM ticket WHERE url = 'https://shop.slack.example/archives/' || replace(replace(outside_id, '/', '/p'), '.', '')";
+        assert_eq!(bot.counts(links).await, 1, "people find the post");
         // What the bot wrote came back as an event, and was nobody's.
         assert_eq!((tickets(bot).await, runs(bot).await), (1, 1));
         assert_eq!(
