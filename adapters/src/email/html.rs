@@ -5,12 +5,18 @@
 
 use std::rc::Rc;
 
-use htmd::HtmlToMarkdown;
+use htmd::{HtmlToMarkdown, Node};
+use html5ever::tendril::TendrilSink;
+use html5ever::{ParseOpts, parse_document};
+use markup5ever_rcdom::RcDom;
 
-/// Deeper nesting, or more of it, is no letter: it is flattened by a scanner that needs no stack. Parsing costs the square of
-/// the depth, so the size is bounded as well.
+/// Deeper nesting, or more of it, is no letter: it is flattened by a scanner that needs no stack.
 const DEEPEST: usize = 150;
 const LARGEST: usize = 512 * 1024;
+const NODES: usize = 150_000;
+/// Building the tree costs its depth with every tag, and one unclosed tag can come to many nodes: so the tree is looked at
+/// after each so many bytes of it, and given up before it has become expensive.
+const PIECE: usize = 4096;
 /// The longest words and the longest target of a link that is taken for one.
 const LINK: (usize, usize) = (2000, 4000);
 
@@ -24,16 +30,34 @@ fn converted(html: &str) -> Option<String> {
     let converter = HtmlToMarkdown::builder()
         .skip_tags(vec!["script", "style", "head", "title", "noscript", "template", "img"])
         .build();
-    let tree = converter.html_to_tree(html).ok()?;
-    // The converter calls itself for each level, so the depth is measured on the tree that it would walk.
-    let mut open = vec![(Rc::clone(&tree), 0)];
-    while let Some((node, depth)) = open.pop() {
-        if depth > DEEPEST {
-            return None;
-        }
-        open.extend(node.children.borrow().iter().map(|child| (Rc::clone(child), depth + 1)));
+    Some(plain(&converter.tree_to_markdown(&tree(html)?)))
+}
+
+/// `None` where no letter looks like it.
+fn tree(html: &str) -> Option<Rc<Node>> {
+    let dom = RcDom::default();
+    let document = Rc::clone(&dom.document);
+    let mut parser = parse_document(dom, ParseOpts::default());
+    let mut rest = html;
+    while !rest.is_empty() {
+        let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
+        parser.process(piece.into());
+        nodes(&document, 0).filter(|many| *many <= NODES)?;
+        rest = after;
     }
-    Some(plain(&converter.tree_to_markdown(&tree)))
+    parser.finish();
+    Some(document)
+}
+
+/// How many there are; `None` where they are too deep. Depth is that of the tree that the converter would walk.
+fn nodes(node: &Node, depth: usize) -> Option<usize> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let children = node.children.borrow();
+    children
+        .iter()
+        .try_fold(1, |sum, child| Some(sum + nodes(child, depth + 1)?))
 }
 
 /// Markdown's escapes and emphasis taken back: nobody renders this.
@@ -151,13 +175,28 @@ mod tests {
 
     #[test]
     fn a_bomb_of_nesting_is_flattened() {
-        let text = to_text(&format!("{}deep{}", "<div>".repeat(5_000), "</div>".repeat(5_000)));
+        let text = to_text(&format!("{}deep{}", "<div>".repeat(20_000), "</div>".repeat(5_000)));
         assert!(text.contains("deep"));
         assert!(to_text(&"<".repeat(700_000)).len() < 1_000_000);
         assert!(to_text(&"[a](".repeat(5_000)).len() < 1_000_000);
         assert!(to_text(&"[".repeat(50_000)).len() < 1_000_000);
-        // Depth that does not show in the tags alone.
-        assert!(to_text(&format!("{}deep", "<o>".repeat(5_000))).contains("deep"));
-        assert!(to_text(&format!("{}deep", "<div></x>".repeat(5_000))).contains("deep"));
+        // Depth that does not show in the tags alone, or not at the end of the tree.
+        for more in ["<o>", "<div></x>", "<a><b><i></a></b>", "<table><div><p>"] {
+            assert!(
+                to_text(&format!("{}deep", more.repeat(5_000))).contains("deep"),
+                "{more}"
+            );
+        }
+        let different: String = (0..5_000).map(|n| format!("<p><b id={n}></p>")).collect();
+        assert!(to_text(&format!("{different}deep")).contains("deep"));
+    }
+
+    #[test]
+    fn a_tree_is_given_up_before_it_is_large() {
+        // Each paragraph opens all that was left open before it.
+        let open: String = (0..100).map(|n| format!("<b id={n}>")).collect();
+        assert!(tree(&format!("<p>{open}</p>{}", "<p>x</p>".repeat(2_000))).is_none());
+        assert!(tree(&"<div>".repeat(10_000)).is_none());
+        assert!(tree(&"<p>It <b>hums</b>.</p>\n".repeat(2_000)).is_some());
     }
 }
