@@ -3,11 +3,14 @@
 mod arriving;
 mod mailbox;
 mod outgoing;
+mod providers;
 mod ways;
 
 use deskhand_tests::fake::smtp::Smtp;
 use deskhand_tests::{Bot, scenario_with};
 use serde_json::Value;
+
+use crate::lines::{drafts, sam_approves};
 
 pub(crate) const TOKEN: &str = "a token for raw mail";
 pub(crate) const CARE: &str = "care@lamps.example";
@@ -69,4 +72,37 @@ pub(crate) async fn said(bot: &Bot) -> Vec<String> {
     .fetch_all(bot.pool())
     .await
     .expect("the query is right")
+}
+
+/// Ola has asked, and sam has approved the draft.
+pub(crate) async fn a_reply_is_on_its_way(bot: &Bot) -> String {
+    drafts(bot, "Please unscrew the <bulb>.");
+    let ticket = ola_writes(bot).await;
+    bot.settle().await;
+    bot.model.says("Done.");
+    sam_approves(bot).await;
+    ticket
+}
+
+/// State and reason of the one reply.
+pub(crate) async fn effect(bot: &Bot) -> (String, String) {
+    sqlx::query_as("SELECT state, why FROM outbox WHERE kind = 'reply'")
+        .fetch_one(bot.pool())
+        .await
+        .expect("there is a reply")
+}
+
+/// The headers and the text of a mail server's report that a mail with these headers did not arrive (RFC 3464).
+pub(crate) fn bounce_of(returned: &str) -> (String, String) {
+    let headers = "Return-Path: <>\nFrom: MAILER-DAEMON@mx.berg.example\nTo: care@lamps.example\n\
+                   Subject: Undelivered Mail\nMessage-ID: <b1@mx.berg.example>\nMIME-Version: 1.0\n\
+                   Content-Type: multipart/report; report-type=delivery-status; boundary=b";
+    let text = format!(
+        "--b\r\nContent-Type: text/plain\r\n\r\nIt could not be delivered.\r\n--b\r\n\
+         Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.berg.example\r\n\r\n\
+         Final-Recipient: rfc822; ola@berg.example\r\nAction: failed\r\nStatus: 5.1.1\r\n\
+         Diagnostic-Code: smtp; 550 5.1.1 unknown\r\n--b\r\nContent-Type: text/rfc822-headers\r\n\r\n\
+         {returned}\r\nSubject: Re: Lamp\r\n\r\n--b--\r\n"
+    );
+    (headers.to_owned(), text)
 }

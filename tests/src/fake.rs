@@ -11,6 +11,7 @@ pub mod clock;
 pub mod discord;
 mod faults;
 pub mod looks;
+pub mod mailer;
 pub mod model;
 pub mod slack;
 pub mod smtp;

@@ -96,6 +96,7 @@ pub fn inbound(received: &Received, ours: Ours<'_>) -> EmailInbound {
         effects: ids
             .iter()
             .filter_map(|id| thread::effect_of(id))
+            .chain(thread::effects_within(&mail.returned, OUR_HEADER))
             .map(str::to_owned)
             .collect(),
         ids: ids.clone(),

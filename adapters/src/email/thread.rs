@@ -20,6 +20,15 @@ pub fn effect_of(id: &str) -> Option<&str> {
     local.strip_prefix("deskhand.").filter(|effect| !effect.is_empty())
 }
 
+/// The effects that our own header names within the headers of a mail that came back: some services replace the id.
+pub fn effects_within<'a>(returned: &'a str, header: &str) -> Vec<&'a str> {
+    let values = returned.lines().filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim().eq_ignore_ascii_case(header).then_some(value)
+    });
+    values.filter_map(|value| effect_of(value.split_once('<')?.1)).collect()
+}
+
 /// `help@shop.example` and ticket `1001` to `help+1001.5f0c…@shop.example`. `None` without a key: an unsigned number would
 /// let anybody write into any ticket.
 pub fn reply_address(base: &str, ticket: &str, key: &str) -> Option<String> {

@@ -61,6 +61,11 @@ impl Letter {
         out
     }
 
+    /// What our own header says: the ticket, and the id again, for services that put an id of their own in its place.
+    pub(super) fn mark(&self) -> String {
+        format!("{} {}", self.ticket, bracketed(&self.message_id))
+    }
+
     /// As the wire has it.
     pub fn mime(&self) -> Result<Message, PortError> {
         let wrong = |what: &str| PortError::permanent(format!("{what} is no address that mail can be sent to"));
@@ -95,7 +100,7 @@ impl Letter {
                 .headers_mut()
                 .insert_raw(HeaderValue::new(name, value.to_owned()));
         };
-        set(OUR_HEADER, &self.ticket);
+        set(OUR_HEADER, &self.mark());
         // Out-of-office notes are not wanted for any of our mail: Exchange hears only this.
         set("X-Auto-Response-Suppress", "OOF, AutoReply");
         if self.automatic {
@@ -203,7 +208,7 @@ mod tests {
         );
         assert_eq!(mail.reply_to[0].address, "care+1001.00ff@lamps.example");
         assert_eq!(mail.header("Auto-Submitted"), Some("auto-replied"));
-        assert_eq!(mail.header(OUR_HEADER), Some("T-1001"));
+        assert_eq!(mail.header(OUR_HEADER), Some("T-1001 <deskhand.7-1@lamps.example>"));
         assert_eq!(
             mail.text.trim(),
             "We replaced <it>.\n\nKim\n\nOn 1 Jan 1970 at 00:00 UTC, Ola wrote:\n\n> It hums.\n>> old"
