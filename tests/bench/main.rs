@@ -13,6 +13,7 @@ mod ingest;
 mod kill;
 mod limit;
 mod load;
+mod mail;
 mod meter;
 mod paused;
 mod report;
@@ -57,9 +58,10 @@ enum Figure {
     Search,
     Events,
     Tokens,
+    Mail,
 }
 
-const EACH: [Figure; 11] = [
+const EACH: [Figure; 12] = [
     Figure::Ingest,
     Figure::Drain,
     Figure::Claim,
@@ -71,6 +73,7 @@ const EACH: [Figure; 11] = [
     Figure::Search,
     Figure::Events,
     Figure::Tokens,
+    Figure::Mail,
 ];
 
 fn main() -> ExitCode {
@@ -93,6 +96,7 @@ fn main() -> ExitCode {
             Some(load::WORD) => load::child(words.next()).await,
             Some(events::WORD) => events::child(words.next()).await,
             Some(kill::WORD) => kill::child(words.next()).await,
+            Some(mail::WORD) => mail::child(words.next()).await,
             _ => measure(&Args::parse()).await,
         }
     });
@@ -140,5 +144,6 @@ async fn one(figure: Figure, cluster: &Cluster, report: &mut Report) -> anyhow::
         Figure::Search => search::measure(cluster, report).await,
         Figure::Events => events::measure(cluster, report).await,
         Figure::Tokens => tokens::measure(cluster, report).await,
+        Figure::Mail => mail::measure(report).await,
     }
 }

@@ -122,11 +122,17 @@ fn cpu(fields: &[String], many: usize) -> f64 {
 
 /// Memory of this process that is in use, in MB.
 pub(crate) fn resident() -> anyhow::Result<f64> {
+    memory("VmRSS:")
+}
+
+/// The most that it ever had in use, in MB.
+pub(crate) fn peak() -> anyhow::Result<f64> {
+    memory("VmHWM:")
+}
+
+fn memory(of: &str) -> anyhow::Result<f64> {
     let text = std::fs::read_to_string("/proc/self/status")?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(of)).unwrap_or_default();
     let kb: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kb / 1024.0)
 }
