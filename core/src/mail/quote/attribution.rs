@@ -37,8 +37,9 @@ pub(super) fn ends(lines: &[&Line<'_>], at: usize) -> Option<usize> {
         told |= last.plain.contains(|c: char| c == '@' || c.is_ascii_digit());
         if may_end(last) && (told || quoted_below(lines, end)) && accepted(lines, at, end) {
             // A line of prose above a whole attribution is not its first line.
-            let later = (at + 1..=end)
-                .any(|start| lexicon().begins("starts", &lines[start].folded) && accepted(lines, start, end));
+            let whole =
+                |line: &Line<'_>| lexicon().begins("starts", &line.folded) || Evidence::of(&line.folded).points() == 3;
+            let later = (at + 1..=end).any(|start| whole(lines[start]) && accepted(lines, start, end));
             let named = Evidence::of(&first.folded).address;
             return (!later || named).then_some(end + 1);
         }
