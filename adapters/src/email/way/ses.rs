@@ -24,6 +24,21 @@ pub enum SesNotice {
     },
 }
 
+/// Where the mail lies, for whoever fetches it.
+fn in_s3(action: &Value) -> MapError {
+    let named = |key: &str| {
+        let name = action[key].as_str().unwrap_or_default();
+        name.chars().filter(|c| !c.is_control()).take(200).collect::<String>()
+    };
+    let (bucket, key) = (named("bucketName"), named("objectKey"));
+    MapError {
+        why: format!(
+            "The mail lies in S3 (bucket {bucket}, key {key}), to which there is no access: post that object to \
+             /webhooks/email/raw, and let the rule publish to SNS instead."
+        ),
+    }
+}
+
 /// A notification that `signature::sns` found genuine.
 pub fn ses(body: &[u8]) -> Result<SesNotice, MapError> {
     let outer: Value = serde_json::from_slice(body).map_err(|_| MapError::new("The body is no JSON."))?;
@@ -48,9 +63,7 @@ pub fn ses(body: &[u8]) -> Result<SesNotice, MapError> {
     let receipt = &inner["receipt"];
     let Some(content) = inner["content"].as_str() else {
         if receipt["action"]["type"].as_str() == Some("S3") {
-            return Err(MapError::new(
-                "The mail lies in S3, to which no access is set: let the rule publish to SNS instead.",
-            ));
+            return Err(in_s3(&receipt["action"]));
         }
         return Ok(SesNotice::Nothing {
             why: "A notification without a mail.".to_owned(),

@@ -118,6 +118,21 @@ fn doubts_and_pointers_are_told() {
 }
 
 #[test]
+fn a_mail_in_s3_is_said_to_lie_there_by_bucket_and_key() {
+    let message = serde_json::json!({
+        "notificationType": "Received", "mail": { "messageId": "m1" },
+        "receipt": { "action": { "type": "S3", "bucketName": "lamps-mail", "objectKey": "in/m1\n" } },
+    });
+    let body = serde_json::json!({ "Type": "Notification", "Message": message.to_string() });
+    let why = ses(body.to_string().as_bytes()).expect_err("no access").why;
+    assert_eq!(
+        why,
+        "The mail lies in S3 (bucket lamps-mail, key in/m1), to which there is no access: post that object to \
+         /webhooks/email/raw, and let the rule publish to SNS instead."
+    );
+}
+
+#[test]
 fn what_is_no_mail_is_said_and_never_panics() {
     for body in [
         &b""[..],
