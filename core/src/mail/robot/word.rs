@@ -70,6 +70,10 @@ pub(super) fn subject(mail: &Mail<'_>) -> Judged {
     if asks && (!away || section == "away") {
         return None;
     }
+    // Somebody answers what a program wrote: its phrase is quoted by the subject, and the text is a person's.
+    if section == "automatic" && !away && without_answer(&subject) != subject {
+        return None;
+    }
     // A word for absence alone may be what a person writes about: a program's note is an answer, or says it again.
     if section == "away" && !away && !answers {
         return None;
@@ -82,6 +86,16 @@ pub(super) fn subject(mail: &Mail<'_>) -> Judged {
     Some((kind, said("Subject", phrase)))
 }
 
+const SHORT: usize = 6;
+
+fn without_answer(subject: &str) -> &str {
+    let mut rest = subject.trim_start_matches(['*', ' ', '"']);
+    for answer in ["re:", "aw:", "sv:", "回复:", "答复:", "re :"] {
+        rest = rest.strip_prefix(answer).unwrap_or(rest).trim_start();
+    }
+    rest
+}
+
 /// A phrase of the section stands at the start and is followed by a colon or by nothing, or stands in brackets of its own.
 fn marked<'s>(subject: &'s str, section: &str) -> Option<&'s str> {
     let bracketed = subject
@@ -91,10 +105,7 @@ fn marked<'s>(subject: &'s str, section: &str) -> Option<&'s str> {
     if let Some(found) = bracketed.map(str::trim).find(|inside| words().is(section, inside)) {
         return Some(found);
     }
-    let mut rest = subject.trim_start_matches(['*', ' ', '"']);
-    for answer in ["re:", "aw:", "sv:", "回复:", "答复:", "re :"] {
-        rest = rest.strip_prefix(answer).unwrap_or(rest).trim_start();
-    }
+    let rest = without_answer(subject);
     let start = rest
         .split([':', '\u{2013}', '\u{2014}'])
         .next()
@@ -108,6 +119,10 @@ fn marked<'s>(subject: &'s str, section: &str) -> Option<&'s str> {
         Some((before, last)) if answered.contains(&last) => before,
         Some(_) | None => start,
     };
+    // A word so short is also the name of a thing ("Auto"): a program has a subject behind it.
+    if start.is_ascii() && start.len() < SHORT && start.len() == rest.len() {
+        return None;
+    }
     words()
         .is(section, start.trim().trim_end_matches(['.', '!', '*']))
         .then_some(start)

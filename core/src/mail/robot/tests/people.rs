@@ -40,6 +40,11 @@ fn people_are_not_taken_for_robots() {
         ("Subject: Re: Re: Re: Re: Fwd: Re: order", "ok"),
         ("Subject: ping", "test"),
         ("Subject: AUTO", "My car does not take your charger. Why?"),
+        ("Subject: Auto", "Das Ladegerät passt nicht in mein Auto."),
+        (
+            "Subject: Re: Automatic reply: order",
+            "Thanks. Then please answer when you are back.",
+        ),
         ("Subject: Urlaub", "Ich fahre ab Montag weg. Bitte vorher liefern."),
         ("Subject: Abwesenheit", "Können Sie das Paket so lange lagern?"),
         ("Subject: 休假期间能送货吗", "我休假期间能送货吗？"),
