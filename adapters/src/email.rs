@@ -6,6 +6,7 @@
 
 pub mod charset;
 mod form;
+pub mod house;
 pub mod html;
 pub mod imap;
 pub mod inbound;

@@ -83,7 +83,8 @@ pub fn post(config: &Config) -> anyhow::Result<Option<Arc<dyn Post>>> {
         let provider = Provider::new(account, SMTP_TIME).map_err(anyhow::Error::msg)?;
         return Ok(Some(Arc::new(provider)));
     };
-    let smtp = Smtp::new(url.expose_secret(), SMTP_TIME).map_err(|why| anyhow::anyhow!("SMTP_URL {why}"))?;
+    let smtp = Smtp::new(url.expose_secret(), SMTP_TIME, &config.mail.house())
+        .map_err(|why| anyhow::anyhow!("SMTP_URL {why}"))?;
     Ok(Some(Arc::new(smtp)))
 }
 

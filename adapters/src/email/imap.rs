@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_imap::{Client, Session};
 use futures_util::StreamExt;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -65,6 +65,7 @@ pub struct Imap {
     name: String,
     password: SecretString,
     folder: String,
+    house: Vec<CertificateDer<'static>>,
 }
 
 impl Imap {
@@ -103,7 +104,15 @@ impl Imap {
             name,
             password: password.into(),
             folder,
+            house: Vec::new(),
         })
+    }
+
+    /// Believes these certificates as well.
+    #[must_use]
+    pub fn trusting(mut self, house: Vec<CertificateDer<'static>>) -> Self {
+        self.house = house;
+        self
     }
 
     /// What it is remembered by: without the password, which may change.
@@ -151,6 +160,7 @@ impl Imap {
     async fn secured(&self, tcp: TcpStream) -> Result<tokio_rustls::client::TlsStream<TcpStream>, ImapError> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        roots.add_parsable_certificates(self.house.iter().cloned());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

@@ -1,7 +1,8 @@
 //! Settings of e-mail. Each way in has its own proof and is closed without it; the way out needs an address to send from.
 
+use deskhand_adapters::email::house::{self, CertificateDer};
 use deskhand_adapters::email::out::Account;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 
 use super::layers::Layers;
 use super::service::{base, required, whole};
@@ -21,6 +22,8 @@ pub struct MailConfig {
     /// Takes our mail over HTTP; SMTP goes before it.
     pub provider: Option<Account>,
     pub imap_url: Option<SecretString>,
+    /// PEM: certificates of the house, which mail servers are believed by beside the system's.
+    pub ca: Option<SecretString>,
     pub mailgun_key: Option<SecretString>,
     /// As SendGrid shows it: base64 of the key's SubjectPublicKeyInfo.
     pub sendgrid_key: Option<String>,
@@ -33,6 +36,14 @@ pub struct MailConfig {
 }
 
 impl MailConfig {
+    /// `ca`, read.
+    pub fn house(&self) -> Vec<CertificateDer<'static>> {
+        self.ca
+            .as_ref()
+            .map(|pem| house::read(pem.expose_secret()))
+            .unwrap_or_default()
+    }
+
     /// Mail comes in somehow, so an address of our own must be known.
     pub fn comes_in(&self) -> bool {
         self.imap_url.is_some()
@@ -56,6 +67,7 @@ pub(super) fn mail(layers: &Layers<'_>) -> Result<MailConfig, ConfigError> {
         smtp_url: secret(layers, "SMTP_URL")?,
         provider: provider(layers)?,
         imap_url: secret(layers, "IMAP_URL")?,
+        ca: ca(layers)?,
         mailgun_key: secret(layers, "MAILGUN_SIGNING_KEY")?,
         sendgrid_key: optional(layers, "SENDGRID_PUBLIC_KEY", |text| Ok(text.to_owned()))?,
         postmark_auth: secret(layers, "POSTMARK_BASIC_AUTH")?,
@@ -87,6 +99,16 @@ pub(super) fn mail(layers: &Layers<'_>) -> Result<MailConfig, ConfigError> {
         }
     }
     Ok(config)
+}
+
+fn ca(layers: &Layers<'_>) -> Result<Option<SecretString>, ConfigError> {
+    let pem = secret(layers, "MAIL_CA")?;
+    match &pem {
+        Some(pem) if house::read(pem.expose_secret()).is_empty() => {
+            Err(ConfigError::new("MAIL_CA", "holds no certificate in PEM"))
+        }
+        Some(_) | None => Ok(pem),
+    }
 }
 
 /// The first that has a key. Each is set up whole or not at all.
@@ -219,5 +241,6 @@ mod tests {
             &[("MAIL_TEAM", "lamps.example")],
             "MAIL_TEAM is \"lamps.example\", which is not a list of addresses and @domains.",
         );
+        refuses("", &[("MAIL_CA", "house.pem")], "MAIL_CA holds no certificate in PEM.");
     }
 }

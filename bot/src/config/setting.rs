@@ -93,6 +93,7 @@ pub const SETTINGS: &[Setting] = &[
     open("SES_REGION", "mail", "ses_region"),
     open("SES_API_URL", "mail", "ses_api_url"),
     secret("IMAP_URL", "mail", "imap_url"),
+    secret("MAIL_CA", "mail", "ca"),
     secret("MAILGUN_SIGNING_KEY", "mail", "mailgun_signing_key"),
     open("SENDGRID_PUBLIC_KEY", "mail", "sendgrid_public_key"),
     secret("POSTMARK_BASIC_AUTH", "mail", "postmark_basic_auth"),

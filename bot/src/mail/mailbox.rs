@@ -32,7 +32,7 @@ const LOCK: i64 = 0x6d61_696c;
 pub async fn work(app: App, cancel: CancellationToken) {
     let Some(url) = &app.config.mail.imap_url else { return };
     let imap = match Imap::new(url.expose_secret()) {
-        Ok(imap) => imap,
+        Ok(imap) => imap.trusting(app.config.mail.house()),
         Err(why) => {
             tracing::error!("IMAP_URL {why}");
             return;

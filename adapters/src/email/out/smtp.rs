@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use deskhand_core::port::{PortError, Receipt};
+use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
 use lettre::transport::smtp::{Error, PoolConfig};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use rustls::pki_types::CertificateDer;
 
 use super::{Letter, Post};
 
@@ -20,20 +22,39 @@ pub struct Smtp {
 impl Smtp {
     /// `smtps://name:password@host`, `smtp://name:password@host:587?tls=required` (STARTTLS), or `smtp://localhost:25`.
     /// The error is the end of a sentence, and shows nothing of the address: a password stands in it.
-    pub fn new(url: &str, timeout: Duration) -> Result<Self, String> {
+    /// `house`: certificates that are believed beside the system's.
+    pub fn new(url: &str, timeout: Duration, house: &[CertificateDer<'static>]) -> Result<Self, String> {
         let wrong = "is not an address like smtps://name:password@host or smtp://name:password@host:587?tls=required";
         let parsed: url::Url = url.parse().map_err(|_| wrong.to_owned())?;
         if !matches!(parsed.scheme(), "smtp" | "smtps") {
             return Err(wrong.to_owned());
         }
         let host = parsed.host_str().ok_or(wrong)?;
-        let open = parsed.scheme() == "smtp" && !parsed.query_pairs().any(|(name, _)| name == "tls");
+        let asked = parsed.query_pairs().find(|(name, _)| name == "tls").map(|(_, how)| how);
+        // "opportunistic" would be content with a server, or somebody before it, that leaves STARTTLS out.
+        let open = parsed.scheme() == "smtp" && asked.as_deref() != Some("required");
         let near = matches!(host, "localhost" | "127.0.0.1" | "[::1]") || !host.contains('.');
         if open && parsed.password().is_some() && !near {
             return Err("would send its password in the clear: use smtps://, or add ?tls=required".to_owned());
         }
+        let tls = || {
+            let mut parameters = TlsParameters::builder(host.trim_matches(['[', ']']).to_owned());
+            for certificate in house {
+                let certificate = Certificate::from_der(certificate.to_vec()).map_err(|error| error.to_string())?;
+                parameters = parameters.add_root_certificate(certificate);
+            }
+            parameters.build_rustls().map_err(|error| error.to_string())
+        };
+        let tls = match (parsed.scheme(), asked.as_deref()) {
+            ("smtps", _) => Tls::Wrapper(tls()?),
+            (_, Some("required")) => Tls::Required(tls()?),
+            (_, Some("opportunistic")) => Tls::Opportunistic(tls()?),
+            (_, None) => Tls::None,
+            (_, Some(_)) => return Err(wrong.to_owned()),
+        };
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
             .map_err(|_| wrong.to_owned())?
+            .tls(tls)
             .timeout(Some(timeout))
             .pool_config(PoolConfig::new().max_size(4).idle_timeout(Duration::from_secs(60)))
             .build();
@@ -117,6 +138,12 @@ fn sentence(error: &Error) -> String {
     let cut: String = shown.chars().take(300).collect();
     match error.status() {
         Some(code) => format!("the mail server said {code} ({cut})"),
+        None if cut.contains("STARTTLS is not supported") => {
+            "the mail server does not offer TLS (STARTTLS), without which it is sent nothing".to_owned()
+        }
+        None if cut.contains("invalid peer certificate") => format!(
+            "the mail server's certificate is not believed ({cut}): where the house signs its own, MAIL_CA_FILE names them"
+        ),
         None => format!("the mail server could not be talked to ({cut})"),
     }
 }
@@ -128,9 +155,15 @@ mod tests {
     #[test]
     fn an_address_is_judged_without_being_shown() {
         let time = Duration::from_secs(1);
-        let refused = |url: &str| Smtp::new(url, time).err().unwrap_or_default();
+        let refused = |url: &str| Smtp::new(url, time, &[]).err().unwrap_or_default();
         assert!(refused("secret").starts_with("is not an address"));
         assert!(!refused("http://n:geheim@mail.example").contains("geheim"));
-        assert!(refused("smtp://n:geheim@mail.example:587").contains("in the clear"));
+        for open in ["", "?tls=opportunistic", "?tls=none"] {
+            assert!(
+                refused(&format!("smtp://n:geheim@mail.example:587{open}")).contains("in the clear"),
+                "{open}"
+            );
+        }
+        assert!(refused("smtp://mail.example?tls=perhaps").starts_with("is not an address"));
     }
 }
