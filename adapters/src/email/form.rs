@@ -1,29 +1,35 @@
 //! The fields of a posted form, as bytes: `multipart/form-data` and `application/x-www-form-urlencoded`.
 
+use std::borrow::Cow;
+
 use mail_parser::{MessageParser, MimeHeaders};
 
 use super::charset;
 
-pub(super) struct Field {
+pub(super) struct Field<'a> {
     pub name: String,
     /// Set for files.
     pub file: Option<String>,
     pub content_type: String,
-    pub bytes: Vec<u8>,
+    pub bytes: Cow<'a, [u8]>,
 }
 
-pub(super) struct Form(Vec<Field>);
+/// Borrows what it can: a form may have 50 MB.
+pub(super) struct Form<'a>(Vec<Field<'a>>);
 
-impl Form {
+impl<'a> Form<'a> {
     /// Reads what it can; a body that is no form has no fields.
-    pub(super) fn read(content_type: &str, body: &[u8]) -> Self {
+    pub(super) fn read(content_type: &str, body: &'a [u8]) -> Self {
         if content_type.to_ascii_lowercase().contains("urlencoded") {
             let pairs = url::form_urlencoded::parse(body);
-            let field = |(name, value): (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>)| Field {
+            let field = |(name, value): (Cow<'a, str>, Cow<'a, str>)| Field {
                 name: name.into_owned(),
                 file: None,
                 content_type: "text/plain".to_owned(),
-                bytes: value.into_owned().into_bytes(),
+                bytes: match value {
+                    Cow::Borrowed(value) => Cow::Borrowed(value.as_bytes()),
+                    Cow::Owned(value) => Cow::Owned(value.into_bytes()),
+                },
             };
             return Self(pairs.map(field).collect());
         }
@@ -34,7 +40,7 @@ impl Form {
         self.0
             .iter()
             .find(|field| field.name == name)
-            .map(|field| field.bytes.as_slice())
+            .map(|field| &*field.bytes)
     }
 
     /// A text field; empty if it is not there.
@@ -44,7 +50,7 @@ impl Form {
             .unwrap_or_default()
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = &Field> {
+    pub(super) fn files(&self) -> impl Iterator<Item = &Field<'a>> {
         self.0.iter().filter(|field| field.file.is_some())
     }
 }
@@ -87,7 +93,7 @@ fn parts<'a>(content_type: &str, body: &'a [u8]) -> Vec<&'a [u8]> {
     found
 }
 
-fn field(part: &[u8]) -> Option<Field> {
+fn field(part: &[u8]) -> Option<Field<'_>> {
     let (head, bytes) = headed(part);
     let head = MessageParser::default().parse_headers(head)?;
     let disposition = head.content_disposition()?;
@@ -103,7 +109,7 @@ fn field(part: &[u8]) -> Option<Field> {
         content_type: kind.map_or_else(String::new, |kind| {
             format!("{}/{}", kind.ctype(), kind.subtype().unwrap_or("plain"))
         }),
-        bytes: bytes.to_vec(),
+        bytes: Cow::Borrowed(bytes),
     })
 }
 

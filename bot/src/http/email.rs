@@ -22,8 +22,16 @@ use crate::mail::{self, Read, Way};
 /// A mail with photographs has 35 MB at most providers, and a third more in base64.
 pub(super) const LIMIT: usize = 50 * 1024 * 1024;
 
-/// Mails that are read in at the same time: each may be as large as the limit.
-static AT_ONCE: Semaphore = Semaphore::const_new(8);
+/// Megabytes of mail that are read in at the same time: four of the largest, or many small ones. Until it is stored, a mail
+/// takes a few times its size.
+static AT_ONCE: Semaphore = Semaphore::const_new(4 * (LIMIT >> 20));
+
+/// How many megabytes a delivery says that it has; whoever does not say may have the most.
+fn megabytes(headers: &HeaderMap) -> u32 {
+    let said = header(headers, "content-length").ok().flatten();
+    let length = said.and_then(|length| length.parse().ok()).unwrap_or(LIMIT);
+    u32::try_from(length.min(LIMIT) >> 20).unwrap_or_default() + 1
+}
 
 pub async fn mailgun(State(app): State<App>, request: Request) -> Response {
     serve(app, request, Way::Mailgun).await
@@ -51,7 +59,7 @@ async fn serve(app: App, request: Request, way: Way) -> Response {
     if let Err(refused) = verify_head(&app, way, &headers, request.uri().query().unwrap_or_default()) {
         return unauthorized(&refused);
     }
-    let Ok(_place) = AT_ONCE.acquire().await else {
+    let Ok(_place) = AT_ONCE.acquire_many(megabytes(&headers).min(50)).await else {
         return unavailable(&"the intake of mail is closed");
     };
     let raw = match body(Bytes::from_request(request, &()).await) {
@@ -63,7 +71,7 @@ async fn serve(app: App, request: Request, way: Way) -> Response {
         Err(_) => String::new(),
     };
     match verify_body(&app, way, &headers, &content_type, &raw).await {
-        Ok(()) => take(&app, way, &content_type, raw.to_vec()).await,
+        Ok(()) => take(&app, way, &content_type, raw.into()).await,
         Err(Unproved::Refused(refused)) => unauthorized(&refused),
         Err(Unproved::NotNow(why)) => unavailable(&why),
     }
@@ -121,14 +129,15 @@ async fn verify_body(
     way: Way,
     headers: &HeaderMap,
     content_type: &str,
-    body: &[u8],
+    body: &Bytes,
 ) -> Result<(), Unproved> {
     let config = &app.config.mail;
     match way {
         Way::Postmark | Way::Raw => Ok(()),
         Way::Mailgun => {
             let key = config.mailgun_key.as_ref().ok_or(Refused::NoSecret)?;
-            let proof = mailgun_proof(content_type, body);
+            let (kind, body) = (content_type.to_owned(), body.clone());
+            let proof = aside(move || mailgun_proof(&kind, &body)).await?;
             // A retry keeps its old timestamp for eight hours, and a token is taken once: no window is needed.
             Ok(signature::mailgun(
                 key.expose_secret(),
@@ -140,33 +149,49 @@ async fn verify_body(
             )?)
         }
         Way::SendGrid => {
-            let key = config.sendgrid_key.as_ref().ok_or(Refused::NoSecret)?;
-            Ok(signature::sendgrid(
-                key,
-                header(headers, "x-twilio-email-event-webhook-timestamp")?,
-                header(headers, "x-twilio-email-event-webhook-signature")?,
-                body,
-                app.clock.now(),
-                None,
-            )?)
+            let key = config.sendgrid_key.clone().ok_or(Refused::NoSecret)?;
+            let own = |name| header(headers, name).map(|value| value.map(str::to_owned));
+            let time = own("x-twilio-email-event-webhook-timestamp")?;
+            let given = own("x-twilio-email-event-webhook-signature")?;
+            let (body, now) = (body.clone(), app.clock.now());
+            let proved = move || signature::sendgrid(&key, time.as_deref(), given.as_deref(), &body, now, None);
+            Ok(aside(proved).await??)
         }
         Way::Ses => {
-            let topic = config.ses_topic.as_ref().ok_or(Refused::NoSecret)?;
-            let url = signature::sns_certificate_url(body)?;
+            let topic = config.ses_topic.clone().ok_or(Refused::NoSecret)?;
+            let first = body.clone();
+            let url = aside(move || signature::sns_certificate_url(&first)).await??;
             let certificate = app.certificates.get(&url).await.map_err(Unproved::NotNow)?;
-            Ok(signature::sns(body, &certificate, topic)?)
+            let body = body.clone();
+            Ok(aside(move || signature::sns(&body, &certificate, &topic)).await??)
         }
     }
 }
 
+/// Work over a whole body, apart from the threads that serve everybody: it may have 50 MB.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Unproved> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Unproved::NotNow(error.to_string()))
+}
+
 async fn take(app: &App, way: Way, content_type: &str, body: Vec<u8>) -> Response {
     let kind = content_type.to_owned();
-    let parsed = tokio::task::spawn_blocking(move || (mail::read(way, &kind, &body), body)).await;
-    let (read, body) = match parsed {
+    let parsed = tokio::task::spawn_blocking(move || {
+        let read = mail::read(way, &kind, &body);
+        // What names itself needs no name of its bytes.
+        let digest = match &read {
+            Ok(Read::Mail(received)) => received.delivery.clone(),
+            Ok(Read::Nothing { .. } | Read::Confirm { .. }) | Err(_) => {
+                format!("{way:?}:{}", uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &body))
+            }
+        };
+        (read, body, digest)
+    });
+    let (read, body, id) = match parsed.await {
         Ok(parsed) => parsed,
         Err(error) => return unavailable(&error),
     };
-    match delivery(app, way, content_type, body, read).await {
+    match delivery(app, way, content_type, body, (id, read)).await {
         Ok(Some(delivery)) => match intake::accept(app, delivery).await {
             Ok(accepted) => {
                 let ticket = accepted.ticket.map(|ticket| ticket.to_string());
@@ -179,29 +204,28 @@ async fn take(app: &App, way: Way, content_type: &str, body: Vec<u8>) -> Respons
     }
 }
 
-/// `None` where it is written down already, being no mail.
+/// `None` where it is written down already, being no mail. The id is that of the mail, or made of the bytes: the same bytes have
+/// the same one.
 async fn delivery(
     app: &App,
     way: Way,
     content_type: &str,
     body: Vec<u8>,
-    read: Result<Read, MapError>,
+    (id, read): (String, Result<Read, MapError>),
 ) -> anyhow::Result<Option<Delivery>> {
-    // The same bytes have the same id.
-    let digest = || format!("{way:?}:{}", uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &body));
-    let (delivery_id, mapped): (String, Result<Inbound, String>) = match read {
-        Ok(Read::Mail(received)) => (received.delivery.clone(), mail::mapped(app, &received).await?),
-        Ok(Read::Nothing { why }) => (digest(), Ok(mail::nothing(why))),
+    let mapped: Result<Inbound, String> = match read {
+        Ok(Read::Mail(received)) => mail::mapped(app, &received).await?,
+        Ok(Read::Nothing { why }) => Ok(mail::nothing(why)),
         Ok(Read::Confirm { url }) => {
             // A worker opens it: a handler calls nobody.
-            inbox::keep(&app.pool, Source::Email.as_str(), "confirm", &digest(), url.as_bytes()).await?;
+            inbox::keep(&app.pool, Source::Email.as_str(), "confirm", &id, url.as_bytes()).await?;
             return Ok(None);
         }
-        Err(error) => (digest(), Err(error.to_string())),
+        Err(error) => Err(error.to_string()),
     };
     Ok(Some(Delivery {
         source: Source::Email,
-        delivery_id,
+        delivery_id: id,
         headers: mail::kept_headers(way, content_type),
         body,
         mapped,
