@@ -51,7 +51,12 @@ enum Command {
     /// List tickets: deskhand list [filter]
     List { filter: Vec<String> },
     /// Show a ticket: deskhand show T-1001
-    Show { ticket: String },
+    Show {
+        ticket: String,
+        /// Also what was split off from its mails: quotes and signatures.
+        #[arg(long)]
+        whole: bool,
+    },
     /// How the bot is: mode, runs, what waits.
     Status,
     /// What waits for a decision.
@@ -106,7 +111,7 @@ pub async fn main() -> ExitCode {
         Command::Chat(chat) => chat::run(&context, &chat).await,
         Command::Do { words } => operate::command(&context, &words.join(" ")).await,
         Command::List { filter } => operate::list(&context, &filter.join(" ")).await,
-        Command::Show { ticket } => operate::show(&context, &ticket).await,
+        Command::Show { ticket, whole } => operate::show(&context, &ticket, whole).await,
         Command::Status => operate::command(&context, "status").await,
         Command::Approvals => operate::approvals(&context).await,
         Command::Approve { approval } => operate::approve(&context, &approval).await,

@@ -58,3 +58,8 @@ pub(crate) fn header(app: &App, ticket: TicketId) -> Vec<New> {
 pub async fn card(app: &App, id: ApprovalId) -> sqlx::Result<Option<deskhand_core::card::Card>> {
     Ok(show::card(app, id).await?.map(|(card, _)| card))
 }
+
+/// The same with the whole mail that the customer's last words are from; empty where it said no more.
+pub async fn full(app: &App, id: ApprovalId) -> sqlx::Result<Option<(deskhand_core::card::Card, String)>> {
+    show::full(app, id).await
+}

@@ -42,6 +42,9 @@ pub struct Shown<'a> {
     pub owner: &'a str,
 }
 
+/// Above the mail that a customer's last words are from, with all that was split off.
+pub const WHOLE_MAIL: &str = "The whole mail";
+
 pub fn card(shown: &Shown<'_>) -> Card {
     let last_words = shown
         .comments

@@ -4,7 +4,9 @@ mod arriving;
 mod mailbox;
 mod outgoing;
 mod providers;
+mod secured;
 mod ways;
+mod whole;
 
 use deskhand_tests::fake::smtp::Smtp;
 use deskhand_tests::{Bot, scenario_with};

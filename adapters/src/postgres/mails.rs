@@ -190,6 +190,34 @@ pub async fn last(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Opt
     .await
 }
 
+/// The mails of a ticket that said more than their comments do, as they came: by the comment, with the whole body.
+pub async fn wholes(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<(i64, String)>> {
+    let rows = sqlx::query!(
+        "SELECT c.id, m.whole
+           FROM comment c JOIN mail m ON m.id = c.outside_id
+          WHERE c.ticket_id = $1 AND c.source = 'email' AND btrim(m.whole, E' \\n') <> btrim(c.body, E' \\n')
+          ORDER BY c.id",
+        ticket.0
+    )
+    .fetch_all(db)
+    .await?;
+    Ok(rows.into_iter().map(|row| (row.id, row.whole)).collect())
+}
+
+/// The whole of the mail that a card shows the customer's last words of, where it said more than these.
+pub async fn whole_of_last_words(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Option<String>> {
+    let row = sqlx::query!(
+        r#"SELECT m.whole AS "whole?", c.body
+           FROM comment c LEFT JOIN mail m ON m.id = c.outside_id AND c.source = 'email'
+          WHERE c.ticket_id = $1 AND c.public AND c.author IN ('requester', 'other')
+          ORDER BY c.created_at DESC, c.id DESC LIMIT 1"#,
+        ticket.0
+    )
+    .fetch_optional(db)
+    .await?;
+    Ok(row.and_then(|row| row.whole.filter(|whole| whole.trim() != row.body.trim())))
+}
+
 /// Sentences of doubt about the mails of a ticket, each once.
 pub async fn doubts(db: impl PgExecutor<'_>, ticket: TicketId) -> sqlx::Result<Vec<String>> {
     sqlx::query_scalar!(

@@ -3,10 +3,11 @@
 use std::io::{BufRead, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
-use deskhand_adapters::postgres::approvals;
+use deskhand_adapters::postgres::{approvals, mails};
 use deskhand_core::approval::{Actor, Answer, Surface, Wish};
 use deskhand_core::card::{Body, ButtonKind, Card};
 use deskhand_core::id::ApprovalId;
+use deskhand_core::show;
 
 use super::table::{coloured_diff, styled};
 use crate::app::App;
@@ -111,7 +112,12 @@ pub(super) async fn one(app: &App, row: &approvals::Row, card: &Card, lines: &mu
     }
     loop {
         match choose(card, own, lines)? {
-            Choice::View => println!("{}", draw(card, "", true)),
+            Choice::View => {
+                println!("{}", draw(card, "", true));
+                if let Some(mail) = mails::whole_of_last_words(&app.pool, row.ticket).await? {
+                    println!("\n{}:\n{}", styled(show::WHOLE_MAIL, "1"), clean_lines(&mail));
+                }
+            }
             Choice::Skip => return Ok(Asked::Skipped),
             Choice::Quit => return Ok(Asked::Quit),
             Choice::Wish(wish) => {

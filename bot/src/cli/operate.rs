@@ -7,7 +7,7 @@ use clap::Subcommand;
 use deskhand_adapters::postgres::{
     approvals as store, inbox as inbox_store, ledger as ledger_store, outbox as outbox_store,
 };
-use deskhand_adapters::postgres::{posts, tickets};
+use deskhand_adapters::postgres::{mails, posts, tickets};
 use deskhand_core::approval::{Answer, Wish};
 use deskhand_core::command::{self, TicketRef};
 use deskhand_core::id::{ApprovalId, EffectId, TicketId};
@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::ask::{self, local_actor};
 use super::start::{Context, Started};
-use super::table::{clip, table};
+use super::table::{clip, styled, table};
 use crate::commands;
 use crate::http::{api, webhooks};
 use crate::mail;
@@ -97,15 +97,46 @@ pub(super) async fn list(context: &Context, filter: &str) -> anyhow::Result<Exit
     .await
 }
 
-pub(super) async fn show(context: &Context, ticket: &str) -> anyhow::Result<ExitCode> {
+/// `whole`: with the mails that said more than their comments do. JSON always has them.
+pub(super) async fn show(context: &Context, ticket: &str, whole: bool) -> anyhow::Result<ExitCode> {
     if !context.json {
-        return command(context, &format!("show {ticket}")).await;
+        let shown = command(context, &format!("show {ticket}")).await?;
+        if whole && shown == ExitCode::SUCCESS {
+            return whole_mails(context, ticket).await;
+        }
+        return Ok(shown);
     }
     let reference: TicketRef = ticket.parse()?;
     with(context, async |started| {
         let whole = api::whole_ticket(&started.app, &reference).await?;
         let whole = whole.with_context(|| format!("there is no ticket {reference} here"))?;
         println!("{}", serde_json::to_string_pretty(&whole)?);
+        Ok(ExitCode::SUCCESS)
+    })
+    .await
+}
+
+async fn whole_mails(context: &Context, ticket: &str) -> anyhow::Result<ExitCode> {
+    let reference: TicketRef = ticket.parse()?;
+    with(context, async |started| {
+        let id = resolve(&started.app, &reference).await?;
+        let id = id.with_context(|| format!("there is no ticket {reference} here"))?;
+        let comments = tickets::comments(&started.app.pool, id, 0).await?;
+        let wholes = mails::wholes(&started.app.pool, id).await?;
+        if wholes.is_empty() {
+            println!("\nNo mail of it said more than what stands above.");
+        }
+        for (comment, mail) in &wholes {
+            let of = comments.iter().find(|one| one.id == *comment);
+            let head = of.map_or_else(String::new, |of| {
+                format!("{}, {}", of.author_name, of.created_at.format("%F %R UTC"))
+            });
+            println!(
+                "\n{}\n{}",
+                styled(&ask::clean_lines(&head), "1"),
+                ask::clean_lines(mail)
+            );
+        }
         Ok(ExitCode::SUCCESS)
     })
     .await

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use deskhand_adapters::postgres::inbox::Delivery;
 use deskhand_adapters::postgres::tickets::{self, Filter};
-use deskhand_adapters::postgres::{approvals, outbox, runs};
+use deskhand_adapters::postgres::{approvals, mails, outbox, runs};
 use deskhand_core::approval::{Actor, Answer, Surface, Wish};
 use deskhand_core::command::TicketRef;
 use deskhand_core::id::{ApprovalId, RunId, TicketId};
@@ -238,11 +238,19 @@ pub async fn whole_ticket(app: &App, reference: &TicketRef) -> sqlx::Result<Opti
         .iter()
         .map(approval)
         .collect();
+    let mut comments = json!(tickets::comments(&app.pool, id, 0).await?);
+    let wholes = mails::wholes(&app.pool, id).await?;
+    for comment in comments.as_array_mut().into_iter().flatten() {
+        // A mail is stored whole: quote and signature are beside the words that became the comment.
+        if let Some((_, whole)) = wholes.iter().find(|(of, _)| comment["id"] == *of) {
+            comment["whole"] = json!(whole);
+        }
+    }
     Ok(Some(json!({
         "ticket": t.id.to_string(), "source": t.outside.source, "outside_id": t.outside.id, "subject": t.subject,
         "requester": t.requester, "state": t.state, "version": t.version, "triage": t.triage, "url": whole.url,
         "trouble": whole.trouble, "created_at": t.created_at, "updated_at": t.updated_at,
-        "comments": tickets::comments(&app.pool, id, 0).await?,
+        "comments": comments,
         "runs": runs::of_ticket(&app.pool, id).await?,
         "approvals": approvals,
         "effects": outbox::list(&app.pool, Some(id)).await?,

@@ -194,10 +194,10 @@ async fn clicked(app: &App, click: Click) -> anyhow::Result<()> {
 async fn open_form(app: &App, click: &Click) -> anyhow::Result<()> {
     let Some(slack) = &app.slack else { return Ok(()) };
     let open = slack.open_modal(&click.trigger_id, &form::loading()).await?;
-    let view = match worker::card(app, click.value.approval).await? {
+    let view = match worker::full(app, click.value.approval).await? {
         None => form::note("Not found", &Answer::Unknown.sentence(click.value.approval)),
-        Some(card) => match (click.kind, &card.settled, &click.spot) {
-            (ButtonKind::View, ..) => form::full(&card),
+        Some((card, mail)) => match (click.kind, &card.settled, &click.spot) {
+            (ButtonKind::View, ..) => form::full(&card, &mail),
             (_, Some(settled), _) => form::note("Already settled", &settled.line),
             (ButtonKind::Edit, None, Some(spot)) => form::edit(&click.value, spot, card.body.editable()),
             (ButtonKind::Reject, None, Some(spot)) => form::reject(&click.value, spot),

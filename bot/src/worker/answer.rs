@@ -42,7 +42,7 @@ pub(super) async fn deliver(app: &App, claimed: &Claimed, chat: &str) -> anyhow:
         ("slack", Some(slack), _) => in_slack(slack, &answer, key).await,
         ("discord", _, Some(discord)) => {
             let full = match answer.full {
-                Some(id) => show::card(app, id).await?.map(|(card, _)| form::full(&card)),
+                Some(id) => show::full(app, id).await?.map(|(card, mail)| form::full(&card, &mail)),
                 None => None,
             };
             in_discord(discord, &answer, full.as_deref(), key).await

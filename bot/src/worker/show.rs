@@ -1,6 +1,6 @@
 //! Reading what cards and headers are made from. They are drawn anew from the rows each time, never from memory.
 
-use deskhand_adapters::postgres::{approvals, articles, helpers, posts, runs, tickets};
+use deskhand_adapters::postgres::{approvals, articles, helpers, mails, posts, runs, tickets};
 use deskhand_core::approval::ApprovalState;
 use deskhand_core::card::{Card, Header, Mark};
 use deskhand_core::effect::Effect;
@@ -75,6 +75,15 @@ fn changed_since(change: &str) -> Mark {
     Mark {
         text: format!("{change}; this draft does not know of it."),
     }
+}
+
+/// The same with the whole mail that the last words are from; empty where it said no more.
+pub(super) async fn full(app: &App, id: ApprovalId) -> sqlx::Result<Option<(Card, String)>> {
+    let Some((card, row)) = card(app, id).await? else {
+        return Ok(None);
+    };
+    let mail = mails::whole_of_last_words(&app.pool, row.ticket).await?;
+    Ok(Some((card, mail.unwrap_or_default())))
 }
 
 /// That the call was made by a substitute, and why: whoever decides about a draft must know whose it is.

@@ -288,7 +288,7 @@ async fn a_form_is_opened_and_filled() {
     let chat = stub.chat();
     let open = chat.open_modal("t.1", &form::loading()).await.expect("it opens");
     assert_eq!((open.view_id.as_str(), open.hash.as_str()), ("V1", "1.h"));
-    chat.update_modal(&open.view_id, &open.hash, &form::full(&card()))
+    chat.update_modal(&open.view_id, &open.hash, &form::full(&card(), ""))
         .await
         .expect("it is filled");
     let asked = stub.asked();

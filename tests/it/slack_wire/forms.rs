@@ -156,10 +156,13 @@ fn a_rejection_always_has_a_reason() {
 #[test]
 fn view_full_shows_what_the_card_cut() {
     let words = "the whole of it, & every word <b>\n".repeat(300);
-    let full = form::full(&Card {
-        body: Body::Draft(words.clone()),
-        ..card()
-    });
+    let full = form::full(
+        &Card {
+            body: Body::Draft(words.clone()),
+            ..card()
+        },
+        "",
+    );
     let shown = serde_json::to_value(&full).expect("JSON");
     let blocks = shown["blocks"].as_array().expect("blocks");
     assert!(blocks.len() <= 100);
@@ -170,13 +173,16 @@ fn view_full_shows_what_the_card_cut() {
         .collect();
     assert_eq!(paragraphs, words);
     for text in ["a", "退", "&", "line\n"] {
-        let view = form::full(&Card {
-            subject: text.repeat(9000),
-            will: text.repeat(90_000),
-            last_words: text.repeat(90_000),
-            body: Body::Diff(text.repeat(900_000)),
-            ..card()
-        });
+        let view = form::full(
+            &Card {
+                subject: text.repeat(9000),
+                will: text.repeat(90_000),
+                last_words: text.repeat(90_000),
+                body: Body::Diff(text.repeat(900_000)),
+                ..card()
+            },
+            "",
+        );
         let shown = serde_json::to_value(&view).expect("JSON");
         assert!(shown["blocks"].as_array().expect("blocks").len() <= 100);
         assert!(shown.to_string().contains("The console has the rest"));
@@ -190,7 +196,7 @@ fn titles_keep_to_24_characters() {
         form::loading(),
         form::note("A title that is longer than Slack allows", ""),
         form::edit(&button(), &spot(), ""),
-        form::full(&card()),
+        form::full(&card(), ""),
     ] {
         let shown = serde_json::to_value(&view).expect("JSON");
         let title = shown["title"]["text"].as_str().expect("a title");

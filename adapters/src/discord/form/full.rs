@@ -1,11 +1,13 @@
 //! "View full": everything that the card had to cut, as a file.
 
 use deskhand_core::card::{Body, Card};
+use deskhand_core::show;
 
 use crate::discord::escape;
 
-/// The card as plain text, whole: a file may have ten megabytes, and a card has far less.
-pub fn full(card: &Card) -> String {
+/// The card as plain text, whole: a file may have ten megabytes, and a card has far less. `mail`: the whole mail that the last
+/// words are from, where it said more; empty where not.
+pub fn full(card: &Card, mail: &str) -> String {
     let body = match &card.body {
         Body::Draft(text) => ("Draft", text.clone()),
         Body::Diff(diff) => ("Changes", diff.clone()),
@@ -22,6 +24,7 @@ pub fn full(card: &Card) -> String {
         ("Why", card.why.clone()),
         ("Sources", card.sources.join("\n")),
         ("Risks", marks.join("\n")),
+        (show::WHOLE_MAIL, mail.to_owned()),
     ];
     let mut text = format!(
         "{} · {} · {}\n",

@@ -1,6 +1,7 @@
 //! "View full": everything that the card had to cut.
 
 use deskhand_core::card::{Body, Card};
+use deskhand_core::show;
 use slack_morphism::prelude::*;
 
 use super::{BLOCKS, TEXT, modal};
@@ -10,7 +11,8 @@ use crate::slack::render::parts;
 /// A view as JSON may have some 250 kB; a text of this many UTF-16 units stays below, whatever it is made of.
 const WHOLE: usize = 60_000;
 
-pub fn full(card: &Card) -> SlackView {
+/// `mail`: the whole mail that the last words are from, where it said more; empty where not.
+pub fn full(card: &Card, mail: &str) -> SlackView {
     let mut sections: Vec<(&str, String, bool)> = vec![
         ("What will happen", card.will.clone(), false),
         ("The customer's last words", card.last_words.clone(), false),
@@ -27,6 +29,8 @@ pub fn full(card: &Card) -> SlackView {
     sections.push(("Sources", card.sources.join("\n"), false));
     let marks: Vec<&str> = card.marks.iter().map(|mark| mark.text.as_str()).collect();
     sections.push(("Risks", marks.join("\n"), false));
+    // The longest at the end: what does not fit is lost from there.
+    sections.push((show::WHOLE_MAIL, mail.to_owned(), false));
 
     let mut blocks = vec![parts::header(&format!("{} {}", card.ticket, card.subject))];
     let mut left = WHOLE;
