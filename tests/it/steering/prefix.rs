@@ -1,6 +1,7 @@
 //! The head of a run's requests: the same bytes from the first to the last, so that a provider's cache hits.
 
 use deskhand_core::model::ModelRequest;
+use deskhand_core::tool::outside::Rule;
 use deskhand_tests::fake::by;
 use deskhand_tests::{Bot, scenario};
 use serde_json::json;
@@ -56,6 +57,30 @@ async fn every_request_of_a_run_begins_with_the_same_bytes() {
             .counts("SELECT count(*) FROM step WHERE kind ->> 'kind' = 'compacted'")
             .await;
         assert_eq!(summaries, 1);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tools_that_a_server_adds_in_the_middle_of_a_run_are_offered_to_the_next() {
+    scenario(async |bot| {
+        bot.server.offers("shop__look", Rule::Allow, true);
+        bot.server.offers_in_the_next_call("shop__refund");
+        bot.model.calls("shop__look", json!({ "amount": 1 }));
+        bot.model.says("Looked.");
+        let ticket = ada_asks(bot).await;
+        bot.settle().await;
+
+        bot.model.says("Nothing new.");
+        bot.zendesk.comments(&ticket, "And now?", by("ada@example.com")).await;
+        bot.settle().await;
+
+        let heads = heads(bot);
+        assert_eq!(heads.len(), 3, "requests");
+        assert_eq!(heads[0], heads[1], "one run");
+        let refund = b"shop__refund";
+        let offered = |head: &[u8]| head.windows(refund.len()).any(|some| some == refund);
+        assert!(!offered(&heads[1]) && offered(&heads[2]));
     })
     .await;
 }

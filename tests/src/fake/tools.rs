@@ -15,6 +15,21 @@ struct Shop {
     calls: Vec<String>,
     given_up: usize,
     breaks: bool,
+    grows: Option<String>,
+}
+
+impl Shop {
+    fn offer(&mut self, name: &str, rule: Rule, repeatable: bool) {
+        self.offered.push(OutsideTool {
+            name: name.to_owned(),
+            description: format!("What {name} does at the shop"),
+            schema: json!({ "type": "object", "properties": { "amount": { "type": "integer" } } }),
+            rule,
+            reads: false,
+            repeatable,
+        });
+        self.offered.sort_by(|a, b| a.name.cmp(&b.name));
+    }
 }
 
 /// A call that was made and has no answer yet.
@@ -49,16 +64,12 @@ impl Default for Server {
 impl Server {
     /// Offers a tool that takes an amount and changes something.
     pub fn offers(&self, name: &str, rule: Rule, repeatable: bool) {
-        let mut shop = self.shop();
-        shop.offered.push(OutsideTool {
-            name: name.to_owned(),
-            description: format!("What {name} does at the shop"),
-            schema: json!({ "type": "object", "properties": { "amount": { "type": "integer" } } }),
-            rule,
-            reads: false,
-            repeatable,
-        });
-        shop.offered.sort_by(|a, b| a.name.cmp(&b.name));
+        self.shop().offer(name, rule, repeatable);
+    }
+
+    /// In the next call it begins to offer another tool.
+    pub fn offers_in_the_next_call(&self, name: &str) {
+        self.shop().grows = Some(name.to_owned());
     }
 
     /// From now on calls take effect, and their answers do not come.
@@ -109,6 +120,9 @@ impl Tools for Server {
         let breaks = {
             let mut shop = self.shop();
             shop.calls.push(format!("{} {}", used.tool, used.args));
+            if let Some(name) = shop.grows.take() {
+                shop.offer(&name, Rule::Ask, false);
+            }
             std::mem::take(&mut shop.breaks)
         };
         self.called.send_modify(|calls| *calls += 1);

@@ -1,6 +1,7 @@
 //! The pursuit of one run: what `next` says is done, until the run yields or a person pauses or stops it.
 
 use std::slice;
+use std::sync::Arc;
 
 use deskhand_adapters::postgres::runs::{self, Lease, Word};
 use deskhand_adapters::postgres::tickets;
@@ -45,7 +46,10 @@ pub async fn pursue(app: &App, lease: &Lease, mut reins: Reins) -> anyhow::Resul
     }
     let lease = &mut lease;
     let (mut transcript, mut facts) = (taken.transcript, taken.facts);
+    // A server that changes its list meanwhile must not change the head of this run's requests.
+    let offered = Arc::clone(&facts.outside);
     loop {
+        facts.outside = Arc::clone(&offered);
         if let Some(word) = reins.word() {
             return heed(app, lease, &transcript, word, None).await;
         }
