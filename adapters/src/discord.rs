@@ -14,8 +14,9 @@ pub mod desk;
 pub mod draw;
 pub mod escape;
 pub mod form;
+pub mod gateway;
 pub mod inbound;
 pub mod reply;
 
-pub use client::{DiscordChat, Pace, Settings};
+pub use client::{DiscordChat, Pace, Settings, Stands};
 pub use inbound::DiscordInbound;

@@ -53,8 +53,8 @@ pub enum PostKind {
     Deleted,
 }
 
-/// A thread, by the message that it hangs on. Of a Discord thread that is a message of the channel above, with the thread's
-/// own id; a forum's post begins inside its thread, and then the channel is the thread itself.
+/// A thread, by the message that it hangs on. In Discord that has the thread's own id, and stands in the channel above it or,
+/// of a forum's post, in the thread itself: the channel is the one above in both cases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     pub channel: String,

@@ -11,6 +11,7 @@ mod answer;
 mod below;
 mod call;
 mod failure;
+mod gateway;
 mod limits;
 mod people;
 mod register;
@@ -26,6 +27,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use self::call::{Api, Ask};
+pub use self::gateway::{Open, Portal, Stands, id_of};
 pub use self::limits::Pace;
 pub use self::people::Own;
 use super::draw;
@@ -63,6 +65,7 @@ pub struct DiscordChat {
     application_id: String,
     channel: Option<String>,
     own: OnceCell<Own>,
+    pace: Pace,
 }
 
 impl DiscordChat {
@@ -73,6 +76,7 @@ impl DiscordChat {
             application_id: settings.application_id.clone(),
             channel: settings.channel.clone(),
             own: OnceCell::new(),
+            pace: settings.pace,
         })
     }
 }

@@ -32,24 +32,25 @@ pub fn url(guild: Option<&str>, channel: &str, message: &str) -> String {
     )
 }
 
+/// The thread that a channel is, if it is one. It has the id of the message that it hangs on, also where that message stands
+/// in the thread itself, as in a forum.
+pub(crate) fn thread(channel: &str, above: Option<&str>) -> Option<Thread> {
+    above.map(|above| Thread {
+        channel: above.to_owned(),
+        root: channel.to_owned(),
+    })
+}
+
 /// A message as what was heard, as far as the message itself tells. It names neither its author's server nor their roles, so
 /// those are looked up.
 pub fn post(message: &Message, guild: Option<&str>) -> Post {
-    // A thread has the id of the message that it hangs on. A forum's post begins in the thread itself.
-    let thread = message.thread_of.as_ref().map(|above| Thread {
-        channel: match message.id == message.channel {
-            true => message.channel.clone(),
-            false => above.clone(),
-        },
-        root: message.channel.clone(),
-    });
     Post {
         source: Source::Discord,
         delivery: format!("message:{}", message.id),
         what: PostKind::New,
         channel: message.channel.clone(),
         id: message.id.clone(),
-        thread,
+        thread: thread(&message.channel, message.thread_of.as_deref()),
         author: message.author.clone(),
         program: message.by_bot,
         outsider: false,

@@ -7,6 +7,7 @@
 mod command;
 mod component;
 mod pick;
+mod written;
 
 use chrono::{DateTime, Utc};
 use deskhand_core::approval::Actor;
@@ -16,6 +17,7 @@ use serde_json::Value;
 
 pub(crate) use component::custom_id;
 pub(crate) use pick::message;
+pub use written::{deleted, edited, written};
 
 /// A body that cannot be read at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

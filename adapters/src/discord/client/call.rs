@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(super) struct Ask {
     method: Method,
     path: String,
-    query: Vec<(&'static str, &'static str)>,
+    query: Vec<(&'static str, String)>,
     body: Option<Value>,
     /// Sent along with the body: a name, and plain text.
     file: Option<(String, String)>,
@@ -51,8 +51,8 @@ impl Ask {
         self
     }
 
-    pub(super) fn query(mut self, name: &'static str, value: &'static str) -> Self {
-        self.query.push((name, value));
+    pub(super) fn query(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.query.push((name, value.to_string()));
         self
     }
 
@@ -82,7 +82,7 @@ impl Ask {
 pub(super) struct Api {
     client: Client,
     base: String,
-    token: SecretString,
+    pub(super) token: SecretString,
     limits: Limits,
 }
 

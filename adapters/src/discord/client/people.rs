@@ -87,7 +87,7 @@ async fn guild(chat: &DiscordChat) -> Result<String, PortError> {
     }
 }
 
-/// Who we are, and by which way clicks come in.
+/// Who we are there.
 pub(super) async fn check(chat: &DiscordChat) -> Result<String, PortError> {
     let own = own(chat).await?;
     let application = chat.api.call(Ask::get("applications/@me")).await;
@@ -98,12 +98,7 @@ pub(super) async fn check(chat: &DiscordChat) -> Result<String, PortError> {
             "Discord: the bot token belongs to application {theirs}: set DISCORD_APPLICATION_ID to that"
         )));
     }
-    let way = match application["interactions_endpoint_url"].as_str() {
-        Some(url) => format!("clicks and commands come to {url}"),
-        None => "no interactions endpoint is set in the developer portal, so clicks do not reach /discord/interactions"
-            .into(),
-    };
-    Ok(format!("Discord: {} in server {}; {way}", own.name, own.guild))
+    Ok(format!("Discord: {} in server {}", own.name, own.guild))
 }
 
 fn field(answer: &Value, name: &str) -> String {
