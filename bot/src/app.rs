@@ -20,6 +20,7 @@ use tokio::sync::{Notify, RwLock};
 
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::discord::gateway::Listening;
 use crate::follow::Followers;
 use crate::http::intake::Door;
 use crate::live::Live;
@@ -69,6 +70,8 @@ pub struct Inner {
     /// This process among all that share the database.
     pub instance: String,
     pub door: Door,
+    /// How this process listens to Discord's gateway, if it does.
+    pub listening: tokio::sync::watch::Sender<Listening>,
     /// Set while shutting down: `/health/ready` says no.
     pub closing: std::sync::atomic::AtomicBool,
     /// Runs at work in this process.
@@ -220,6 +223,7 @@ impl App {
             news: Notify::new(),
             instance: uuid::Uuid::now_v7().to_string(),
             door: Door::default(),
+            listening: tokio::sync::watch::Sender::default(),
             closing: std::sync::atomic::AtomicBool::new(false),
             at_work: AtomicU32::new(0),
             learned: AtomicI64::new(0),

@@ -4,14 +4,30 @@
 //! the answer follows through the outbox, as everything does that is not said at once.
 
 mod card;
+pub mod gateway;
 mod typed;
 
 use deskhand_adapters::discord::inbound::{DiscordInbound, Origin};
 use deskhand_adapters::discord::reply;
+use deskhand_adapters::postgres::inbox;
 use serde_json::Value;
 
 use crate::app::App;
 use crate::worker::AnswerTo;
+
+/// The same for what came in: what cannot be served is kept for the operator before it is answered.
+pub async fn taken(app: &App, inbound: DiscordInbound, raw: &[u8]) -> sqlx::Result<Value> {
+    if let DiscordInbound::Unknown { why } = &inbound {
+        keep_unread(app, raw, why).await?;
+    }
+    Ok(answer(app, inbound).await)
+}
+
+/// Keeps what nobody here can read, for `deskhand inbox`.
+pub async fn keep_unread(app: &App, raw: &[u8], why: &str) -> sqlx::Result<()> {
+    let delivery = format!("unread-{}", deskhand_core::digest::of(&raw));
+    inbox::keep_unmapped(&app.pool, "discord", &delivery, raw, why).await
+}
 
 /// The answer, as Discord takes it. Never fails: what goes wrong is logged, and the person is told to try again.
 pub async fn answer(app: &App, inbound: DiscordInbound) -> Value {

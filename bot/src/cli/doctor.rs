@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use deskhand_adapters::discord::DiscordChat;
 use deskhand_adapters::email::imap::Imap;
 use deskhand_core::port::ServerState;
 use deskhand_core::ticket::Source;
@@ -12,7 +13,7 @@ use super::start::Context;
 use super::table::styled;
 use crate::app::App;
 use crate::commands::look;
-use crate::config::ModelChoice;
+use crate::config::{DiscordConfig, ModelChoice};
 use crate::learning;
 
 /// One line of the examination.
@@ -175,6 +176,60 @@ async fn watched(app: &App) -> Vec<Finding> {
                 Err(error) => bad("discord in", error.to_string()),
             });
         }
+        findings.extend(discord_ways(config, discord).await);
+    }
+    findings
+}
+
+/// By which way clicks come, and whether what people write is heard.
+async fn discord_ways(config: &DiscordConfig, discord: &DiscordChat) -> Vec<Finding> {
+    let portal = match discord.portal().await {
+        Ok(portal) => portal,
+        Err(error) => return vec![bad("discord in", error.to_string())],
+    };
+    let mut findings = vec![match (&portal.endpoint, &config.public_key, config.gateway) {
+        (Some(url), Some(_), _) => good("discord in", format!("clicks and commands come over HTTP to {url}")),
+        (Some(url), None, _) => bad(
+            "discord in",
+            format!(
+                "clicks and commands go to {url} and are refused, because DISCORD_PUBLIC_KEY is not set: set it, or empty \
+                 the Interactions Endpoint URL in the developer portal"
+            ),
+        ),
+        (None, _, true) => good("discord in", "clicks and commands come by the gateway"),
+        (None, _, false) => bad(
+            "discord in",
+            "clicks and commands come in nowhere: set the Interactions Endpoint URL in the developer portal, or \
+             DISCORD_GATEWAY=on",
+        ),
+    }];
+    if config.gateway {
+        findings.push(match discord.gateway().await {
+            Err(error) => bad("discord in", error.to_string()),
+            Ok(_) if !portal.content && !config.watch.is_empty() => bad(
+                "discord in",
+                "the gateway refuses to tell what is written in the channels of DISCORD_WATCH: switch the Message Content \
+                 Intent on in the developer portal under Bot, Privileged Gateway Intents",
+            ),
+            Ok(open) if open.left == 0 => bad(
+                "discord in",
+                format!(
+                    "Discord allows the gateway no new session for {} minutes: something connects again and again",
+                    open.reset.as_secs().div_ceil(60)
+                ),
+            ),
+            Ok(open) if !portal.content => good(
+                "discord in",
+                format!(
+                    "the gateway tells of mentions alone (Message Content Intent is off); {} new sessions are allowed today",
+                    open.left
+                ),
+            ),
+            Ok(open) => good(
+                "discord in",
+                format!("the gateway tells what people write; {} new sessions are allowed today", open.left),
+            ),
+        });
     }
     findings
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::start::Context;
+use crate::discord::gateway;
 use crate::http;
 use crate::learning;
 use crate::mail::mailbox;
@@ -62,6 +63,9 @@ pub(super) async fn run(context: &Context, serve: &Serve) -> anyhow::Result<Exit
                 tracing::error!(%error, "the listener failed");
             }
         });
+    }
+    if has(Part::Http) {
+        tracker.spawn(gateway::work(app.clone(), cancel.clone()));
     }
     if has(Part::Runner) {
         if let Some(tools) = app.tools.clone() {

@@ -24,8 +24,10 @@ pub struct SlackConfig {
 #[derive(Clone, Debug)]
 pub struct DiscordConfig {
     pub bot_token: SecretString,
-    /// 64 hex digits; checks what comes to the interactions address.
-    pub public_key: String,
+    /// 64 hex digits; checks what comes to the interactions address. `None`: everything comes by the gateway.
+    pub public_key: Option<String>,
+    /// Whether the gateway is listened to.
+    pub gateway: bool,
     pub application_id: String,
     /// Where cards go unless their action names another place; its server is the one whose people are heard.
     pub channel: Option<String>,
@@ -74,20 +76,47 @@ pub(super) fn slack(layers: &Layers<'_>) -> Result<Option<SlackConfig>, ConfigEr
 }
 
 pub(super) fn discord(layers: &Layers<'_>) -> Result<Option<DiscordConfig>, ConfigError> {
-    const NEEDED: &[&str] = &["DISCORD_BOT_TOKEN", "DISCORD_PUBLIC_KEY", "DISCORD_APPLICATION_ID"];
-    if !whole(layers, "Discord", NEEDED, &["DISCORD_CHANNEL", "DISCORD_WATCH"])? {
+    const NEEDED: &[&str] = &["DISCORD_BOT_TOKEN", "DISCORD_APPLICATION_ID"];
+    const BESIDES: &[&str] = &[
+        "DISCORD_PUBLIC_KEY",
+        "DISCORD_CHANNEL",
+        "DISCORD_WATCH",
+        "DISCORD_GATEWAY",
+    ];
+    if !whole(layers, "Discord", NEEDED, BESIDES)? {
         return Ok(None);
     }
     let missing = |name: &str| ConfigError::new(name, "is not set");
-    let (key, id) = ("DISCORD_PUBLIC_KEY", "DISCORD_APPLICATION_ID");
+    let id = "DISCORD_APPLICATION_ID";
+    let key = optional(layers, "DISCORD_PUBLIC_KEY", public_key)?;
+    let watch = optional(layers, "DISCORD_WATCH", |text| channels(text, snowflake))?.unwrap_or_default();
+    let gateway = optional(layers, "DISCORD_GATEWAY", on_or_off)?;
+    let why = "is off, but only the gateway tells what is written in the channels of DISCORD_WATCH";
+    match (gateway, &key) {
+        (Some(false), _) if !watch.is_empty() => return Err(ConfigError::new("DISCORD_GATEWAY", why)),
+        (Some(false), None) => {
+            let why = "is off, so clicks must come over HTTP, and DISCORD_PUBLIC_KEY is not set to check them";
+            return Err(ConfigError::new("DISCORD_GATEWAY", why));
+        }
+        (Some(_) | None, _) => {}
+    }
     Ok(Some(DiscordConfig {
         bot_token: required(layers, "DISCORD_BOT_TOKEN")?,
-        public_key: optional(layers, key, public_key)?.ok_or_else(|| missing(key))?,
+        gateway: gateway.unwrap_or(key.is_none() || !watch.is_empty()),
+        public_key: key,
         application_id: optional(layers, id, snowflake)?.ok_or_else(|| missing(id))?,
         channel: optional(layers, "DISCORD_CHANNEL", snowflake)?,
-        watch: optional(layers, "DISCORD_WATCH", |text| channels(text, snowflake))?.unwrap_or_default(),
+        watch,
         api_url: base(layers, "DISCORD_API_URL", "https://discord.com/api/v10")?,
     }))
+}
+
+fn on_or_off(text: &str) -> Result<bool, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "on" | "true" => Ok(true),
+        "off" | "false" => Ok(false),
+        _ => Err(value::not(text, "on or off", None)),
+    }
 }
 
 fn public_key(text: &str) -> Result<String, String> {

@@ -71,6 +71,7 @@ pub const SETTINGS: &[Setting] = &[
     open("DISCORD_APPLICATION_ID", "discord", "application_id"),
     open("DISCORD_CHANNEL", "discord", "channel"),
     open("DISCORD_WATCH", "discord", "watch"),
+    open("DISCORD_GATEWAY", "discord", "gateway"),
     open("DISCORD_API_URL", "discord", "api_url"),
     open("ZENDESK_URL", "zendesk", "url"),
     open("ZENDESK_EMAIL", "zendesk", "email"),

@@ -348,7 +348,45 @@ fn cards_go_to_the_channels_of_their_rule_or_to_those_of_every_chat() {
     refuses(
         "",
         &both[3..4],
-        "DISCORD_BOT_TOKEN is set, but Discord also needs DISCORD_PUBLIC_KEY and DISCORD_APPLICATION_ID.",
+        "DISCORD_BOT_TOKEN is set, but Discord also needs DISCORD_APPLICATION_ID.",
+    );
+}
+
+#[test]
+fn the_gateway_is_listened_to_where_it_is_needed_or_wanted() {
+    let key = "0".repeat(64);
+    let plain = [
+        ("DISCORD_BOT_TOKEN", "t"),
+        ("DISCORD_APPLICATION_ID", "1100000000000000001"),
+    ];
+    let watch = ("DISCORD_WATCH", "645027906669510777");
+    let with = |more: &[(&'static str, &'static str)]| [&plain[..], more].concat();
+    let listens = |settings: &[(&str, &str)]| {
+        let config = load("", settings).expect("all of it is right");
+        config.discord.expect("Discord is connected").gateway
+    };
+    assert!(listens(&plain), "without a key, nothing else tells of clicks");
+    let mut keyed = plain.to_vec();
+    keyed.push(("DISCORD_PUBLIC_KEY", &key));
+    assert!(!listens(&keyed));
+    keyed.push(watch);
+    assert!(listens(&keyed));
+    keyed[3] = ("DISCORD_GATEWAY", "on");
+    assert!(listens(&keyed));
+    refuses(
+        "",
+        &with(&[("DISCORD_GATEWAY", "off")]),
+        "DISCORD_GATEWAY is off, so clicks must come over HTTP, and DISCORD_PUBLIC_KEY is not set to check them.",
+    );
+    refuses(
+        "",
+        &with(&[("DISCORD_GATEWAY", "off"), watch]),
+        "DISCORD_GATEWAY is off, but only the gateway tells what is written in the channels of DISCORD_WATCH.",
+    );
+    refuses(
+        "",
+        &with(&[("DISCORD_GATEWAY", "perhaps")]),
+        "DISCORD_GATEWAY is \"perhaps\", which is not on or off.",
     );
 }
 

@@ -4,8 +4,7 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use deskhand_adapters::discord::inbound::{self, DiscordInbound};
-use deskhand_adapters::postgres::inbox;
+use deskhand_adapters::discord::inbound;
 use deskhand_adapters::signature::{self, Refused};
 
 use super::{Body, body, header, unauthorized, unavailable};
@@ -21,21 +20,16 @@ pub async fn interactions(State(app): State<App>, headers: HeaderMap, raw: Body)
     if let Err(refused) = verify(&app, &headers, &raw) {
         return unauthorized(&refused);
     }
-    let (inbound, unread) = match inbound::interaction(&raw) {
-        Ok(DiscordInbound::Unknown { why }) => (Some(DiscordInbound::Unknown { why: why.clone() }), Some(why)),
-        Ok(inbound) => (Some(inbound), None),
-        Err(error) => (None, Some(error.to_string())),
-    };
-    // Verified but not served: kept as bytes, for the operator.
-    if let Some(why) = unread {
-        let delivery = format!("unread-{}", deskhand_core::digest::of(&raw.as_ref()));
-        if let Err(error) = inbox::keep_unmapped(&app.pool, "discord", &delivery, &raw, &why).await {
-            return unavailable(&error);
-        }
-    }
-    match inbound {
-        Some(inbound) => axum::Json(discord::answer(&app, inbound).await).into_response(),
-        None => StatusCode::OK.into_response(),
+    match inbound::interaction(&raw) {
+        Ok(inbound) => match discord::taken(&app, inbound, &raw).await {
+            Ok(answer) => axum::Json(answer).into_response(),
+            Err(error) => unavailable(&error),
+        },
+        // Verified but unreadable: kept as bytes, for the operator.
+        Err(error) => match discord::keep_unread(&app, &raw, &error.to_string()).await {
+            Ok(()) => StatusCode::OK.into_response(),
+            Err(error) => unavailable(&error),
+        },
     }
 }
 
@@ -44,7 +38,7 @@ fn verify(app: &App, headers: &HeaderMap, raw: &[u8]) -> Result<(), Refused> {
         .config
         .discord
         .as_ref()
-        .map(|discord| discord.public_key.as_str())
+        .and_then(|discord| discord.public_key.as_deref())
         .ok_or(Refused::NoSecret)?;
     signature::discord(
         key,

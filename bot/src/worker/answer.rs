@@ -90,7 +90,8 @@ async fn in_discord(
     }
     if let Some(person) = &answer.person {
         match (discord.write_to(person, &key, &answer.text).await, &answer.channel) {
-            (Err(PortError::Permanent { .. } | PortError::Gone { .. }), Some(_)) => {}
+            // Whoever clicked did so where the team is; what somebody wrote may stand before customers.
+            (Err(PortError::Permanent { .. } | PortError::Gone { .. }), Some(_)) if answer.awaited => {}
             (written, _) => return written,
         }
     }
