@@ -12,6 +12,7 @@ mod discord;
 mod discord_wire;
 mod embedded;
 mod fakes;
+mod gateway;
 mod heard;
 mod helpers;
 mod intake;

@@ -7,6 +7,7 @@
 pub mod db;
 pub mod fake;
 
+mod ears;
 mod world;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub struct Bot {
     clock: Clock,
     fakes_clock: fake::clock::Clock,
     served: JoinHandle<()>,
+    /// Processes that listen to Discord's gateway.
+    ears: Vec<ears::Ear>,
     may_fail: std::sync::atomic::AtomicBool,
     pool: PgPool,
     // Dropped last: dropping it drops the database.
@@ -96,7 +99,7 @@ impl Bot {
         let app = app(&settings, &pool, &clock, &model, &server);
         outside::learn_who_we_are(&app).await;
         let (url, served) = serve(&app).await;
-        let bot = Self {
+        let mut bot = Self {
             zendesk,
             slack,
             discord,
@@ -108,11 +111,13 @@ impl Bot {
             clock,
             fakes_clock,
             served,
+            ears: Vec::new(),
             may_fail: std::sync::atomic::AtomicBool::new(false),
             pool,
             _database: database,
         };
         bot.tell_the_fakes();
+        bot.listens().await;
         bot
     }
 
@@ -131,23 +136,29 @@ impl Bot {
     pub async fn restarts_with(&mut self, changed: &[(&str, &str)]) {
         change(&mut self.settings, changed);
         self.served.abort();
+        self.ears.clear();
         self.app = app(&self.settings, &self.pool, &self.clock, &self.model, &self.server);
         outside::learn_who_we_are(&self.app).await;
         (self.url, self.served) = serve(&self.app).await;
         self.tell_the_fakes();
+        self.listens().await;
     }
 
     /// Another process of the bot on the same store; nothing ticks its workers.
     pub async fn replica(&self) -> Replica {
-        let app = app(&self.settings, &self.pool, &self.clock, &self.model, &self.server);
-        let (url, served) = serve(&app).await;
+        let (url, served) = serve(&self.another_app()).await;
         Replica { url, served }
+    }
+
+    fn another_app(&self) -> App {
+        app(&self.settings, &self.pool, &self.clock, &self.model, &self.server)
     }
 
     /// Ticks the workers until none finds anything to do: no sleeps, no polling. A lane's pace of one post a second is
     /// waited for by moving the clock; retries and due times are not: [`advance`](Self::advance) does that.
     pub async fn settle(&self) {
         for _ in 0..400 {
+            self.has_heard().await;
             let before = self.clock.now();
             if self.tick().await == 0 && !self.wait_for_the_pace(before).await {
                 return;

@@ -57,8 +57,8 @@ pub(crate) fn usual(zendesk: &Zendesk, slack: &Slack) -> BTreeMap<String, String
     .collect()
 }
 
-/// Connects Discord too, or in Slack's place, where a scenario asks for it by `WITH_DISCORD` (`both`, `only`): sam's role
-/// may approve.
+/// Connects Discord too, or in Slack's place, where a scenario asks for it by `WITH_DISCORD` (`both`, `only`, `gateway`: only,
+/// and everything comes by the gateway, with the help channel and the forum watched): sam's role may approve.
 pub(crate) fn with_discord(settings: &mut BTreeMap<String, String>, discord: &Discord, changed: &[(&str, &str)]) {
     use fake::discord as d;
     let Some((_, how)) = changed.iter().find(|(name, _)| *name == "WITH_DISCORD") else {
@@ -66,13 +66,13 @@ pub(crate) fn with_discord(settings: &mut BTreeMap<String, String>, discord: &Di
     };
     let (role, url, key) = (format!("discord:&{}", d::LEADS), discord.url(), d::public_key());
     let before = match *how {
-        "only" => String::new(),
+        "only" | "gateway" => String::new(),
         _ => settings
             .get("DESKHAND_APPROVERS")
             .map(|who| format!("{who},"))
             .unwrap_or_default(),
     };
-    if *how == "only" {
+    if matches!(*how, "only" | "gateway") {
         settings.retain(|name, _| !name.starts_with("SLACK_"));
     }
     let approvers = format!("{before}{role}");
@@ -85,6 +85,11 @@ pub(crate) fn with_discord(settings: &mut BTreeMap<String, String>, discord: &Di
         ("DISCORD_API_URL", &url),
     ] {
         settings.insert(name.to_owned(), value.to_owned());
+    }
+    if *how == "gateway" {
+        settings.remove("DISCORD_PUBLIC_KEY");
+        settings.insert("DISCORD_WATCH".to_owned(), format!("{},{}", d::HELP, d::FORUM));
+        discord.has_no_endpoint();
     }
 }
 

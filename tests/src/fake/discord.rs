@@ -5,6 +5,7 @@
 //! those in [`looks`]. It knows nothing of our adapter.
 
 mod check;
+mod gateway;
 mod http;
 mod looks;
 mod rest;
@@ -14,17 +15,19 @@ pub mod state;
 mod text;
 mod verbs;
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::Value;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::clock::Clock;
 use super::faults::Faults;
 use super::wire::{self, Forgery};
+pub use gateway::Told;
 pub use looks::Posted;
 pub use speech::Said;
 use state::State;
@@ -40,6 +43,8 @@ pub const OTHER_GUILD: &str = "290926798626357999";
 pub const CHANNEL: &str = "645027906669510660";
 /// A channel where customers write.
 pub const HELP: &str = "645027906669510777";
+/// A forum where customers post.
+pub const FORUM: &str = "645027906669510888";
 /// A role, which sam has.
 pub const LEADS: &str = "539082325061836999";
 
@@ -65,6 +70,11 @@ pub(crate) struct Inner {
 pub(crate) struct Guild {
     pub(crate) state: State,
     pub(crate) faults: Faults,
+    gateway: gateway::Gateway,
+    /// Where interactions go: to the address that is set in the developer portal, or else to the gateway.
+    pub(crate) endpoint: bool,
+    /// Who waits for the answer to an interaction that went to the gateway, by its token.
+    callbacks: HashMap<String, oneshot::Sender<Value>>,
     /// So many calls get 429 and are to come again at once.
     pub(crate) slow: usize,
     /// So many messages with embeds are refused as an invalid form.
@@ -90,7 +100,7 @@ pub struct Request {
 #[derive(Clone)]
 pub struct Discord {
     inner: Arc<Inner>,
-    _server: Arc<AbortOnDropHandle<()>>,
+    _servers: Arc<[AbortOnDropHandle<()>; 2]>,
 }
 
 impl Discord {
@@ -101,6 +111,9 @@ impl Discord {
         let guild = Guild {
             state: State::new(),
             faults: Faults::default(),
+            gateway: gateway::Gateway::new(),
+            endpoint: true,
+            callbacks: HashMap::new(),
             slow: 0,
             refuse_embeds: 0,
             members_down: false,
@@ -115,10 +128,11 @@ impl Discord {
             url,
             guild: Mutex::new(guild),
         });
+        let gateway = gateway::open(&inner).await;
         sender.send_replace(Some(inner.clone()));
         Self {
             inner,
-            _server: Arc::new(server),
+            _servers: Arc::new([server, gateway]),
         }
     }
 
@@ -146,6 +160,11 @@ impl Discord {
         for person in guild.state.people.iter_mut().filter(|person| person.id == id) {
             person.roles = roles.iter().map(|role| (*role).to_owned()).collect();
         }
+    }
+
+    /// No interactions endpoint is set in the developer portal: clicks and commands go to the gateway.
+    pub fn has_no_endpoint(&self) {
+        self.guild().endpoint = false;
     }
 
     /// The next interaction is forged.

@@ -49,7 +49,7 @@ fn served(inner: &Inner, asked: &Asked) -> Result<Value, Refused> {
                 body: Value::Null,
             });
         }
-        let by_token = path.starts_with("/webhooks/");
+        let by_token = path.starts_with("/webhooks/") || path.starts_with("/interactions/");
         if !by_token && asked.header("authorization") != Some(&format!("Bot {BOT_TOKEN}")) {
             return Err(Refused::of(401, 0, "401: Unauthorized"));
         }
@@ -65,7 +65,7 @@ fn served(inner: &Inner, asked: &Asked) -> Result<Value, Refused> {
         }
         let faults = spec::discord_faults(&method, &path, &body);
         guild.violations.extend(faults);
-        rest::call(&mut guild, &method, &path, &body, file, now)
+        rest::call(&mut guild, asked, &path, &body, file, now)
     })();
     let status = match &outcome {
         Ok(_) => 200,

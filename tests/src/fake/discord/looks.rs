@@ -129,6 +129,18 @@ impl Discord {
         self.of_kind(Kind::Line).iter().map(Posted::text).collect()
     }
 
+    /// What the bot said in a channel that is no card, the oldest first. Looks at it.
+    pub fn lines_in(&self, channel: &str) -> Vec<String> {
+        let plain = [Kind::Line, Kind::Header].map(|kind| self.of_kind(kind)).concat();
+        let here = plain.iter().filter(|posted| posted.channel == channel);
+        let unadorned = here.filter(|posted| {
+            let guild = self.guild();
+            let message = guild.state.message(&posted.id);
+            message.is_some_and(|message| message.body["embeds"].as_array().is_none_or(Vec::is_empty))
+        });
+        unadorned.map(Posted::text).collect()
+    }
+
     /// What the bot wrote to somebody directly. Looks at it.
     #[track_caller]
     pub fn direct_lines(&self, name: &str) -> Vec<String> {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::check::{self, Refused};
 use super::state::{Channel, Message, Place};
 use super::{APPLICATION, GUILD, Guild};
+use crate::fake::wire::Asked;
 
 type Outcome = Result<Value, Refused>;
 
@@ -14,34 +15,53 @@ const NONCE_COUNTS: TimeDelta = TimeDelta::minutes(3);
 
 pub(super) fn call(
     guild: &mut Guild,
-    method: &str,
+    asked: &Asked,
     path: &str,
     body: &Value,
     file: Option<String>,
     now: DateTime<Utc>,
 ) -> Outcome {
     let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-    match (method, parts.as_slice()) {
+    match (asked.method.as_str(), parts.as_slice()) {
         ("GET", ["users", "@me"]) => Ok(json!({ "id": APPLICATION, "username": "deskhand", "bot": true })),
         ("GET", ["users", "@me", "guilds"]) => Ok(json!([{ "id": GUILD, "name": "Shop" }])),
         ("GET", ["applications", "@me"]) => Ok(json!({
             "id": APPLICATION, "name": "Deskhand", "verify_key": super::public_key(),
-            "interactions_endpoint_url": "https://deskhand.example.com/discord/interactions",
+            "interactions_endpoint_url": guild.endpoint.then_some("https://deskhand.example.com/discord/interactions"),
+            "flags": if guild.gateway.content { 1 << 19 } else { 0 },
         })),
+        ("GET", ["gateway", "bot"]) => Ok(json!({
+            "url": guild.gateway.url, "shards": 1,
+            "session_start_limit": {
+                "total": 1000, "remaining": guild.gateway.left, "reset_after": 14_400_000, "max_concurrency": 1,
+            },
+        })),
+        ("GET", ["guilds", GUILD, "threads", "active"]) => {
+            let awake = |channel: &&Channel| matches!(channel.place, Place::Thread { archived: false, .. });
+            let threads: Vec<_> = guild.state.channels.iter().filter(awake).map(Channel::drawn).collect();
+            Ok(json!({ "threads": threads, "members": [] }))
+        }
+        ("POST", ["interactions", _, token, "callback"]) => called_back(guild, token, body, now),
         ("GET", ["channels", id]) => {
             let channel = guild.state.channel(id).ok_or_else(unknown_channel)?;
-            Ok(json!({ "id": channel.id, "type": 0, "guild_id": GUILD, "name": channel.name }))
+            Ok(channel.drawn())
         }
         ("PATCH", ["channels", id]) => wake(guild, id, body),
         ("GET", ["channels", id, "messages"]) => {
             guild.state.channel(id).ok_or_else(unknown_channel)?;
-            let all = guild
-                .state
-                .messages
-                .iter()
-                .rev()
-                .filter(|m| m.channel == *id && !m.deleted);
-            Ok(all.take(100).map(Message::drawn).collect())
+            let most = asked
+                .query("limit")
+                .and_then(|most| most.parse().ok())
+                .unwrap_or(50)
+                .min(100);
+            let all = guild.state.messages.iter().filter(|m| m.channel == *id && !m.deleted);
+            // The newest, or those that come next after one; the newest of them first.
+            let mut page: Vec<_> = match asked.query("after") {
+                Some(after) => all.filter(|m| m.id.as_str() > after).take(most).collect(),
+                None => all.rev().take(most).collect(),
+            };
+            page.sort_by(|a, b| b.id.cmp(&a.id));
+            Ok(page.into_iter().map(Message::drawn).collect())
         }
         ("GET", ["channels", channel, "messages", id]) => {
             guild.state.channel(channel).ok_or_else(unknown_channel)?;
@@ -54,8 +74,7 @@ pub(super) fn call(
         ("POST", ["channels", id, "messages"]) => post(guild, id, body, now),
         ("PATCH", ["channels", channel, "messages", id]) => edit(guild, channel, id, body),
         ("DELETE", ["channels", channel, "messages", id]) => {
-            let message = guild.state.message_mut(channel, id).ok_or_else(unknown_message)?;
-            message.deleted = true;
+            guild.deletes(channel, id).ok_or_else(unknown_message)?;
             Ok(Value::Null)
         }
         ("POST", ["channels", channel, "messages", id, "threads"]) => open_thread(guild, channel, id, body),
@@ -152,7 +171,7 @@ fn post(guild: &mut Guild, channel: &str, body: &Value, now: DateTime<Utc>) -> O
         looked: false,
     };
     let drawn = message.drawn();
-    guild.state.messages.push(message);
+    guild.writes(message);
     Ok(drawn)
 }
 
@@ -180,7 +199,9 @@ fn edit(guild: &mut Guild, channel: &str, id: &str, body: &Value) -> Outcome {
         ));
     }
     message.changes(body);
-    Ok(message.drawn())
+    let drawn = message.drawn();
+    guild.tells_of("MESSAGE_UPDATE", id);
+    Ok(drawn)
 }
 
 impl Message {
@@ -208,16 +229,7 @@ fn open_thread(guild: &mut Guild, channel: &str, id: &str, body: &Value) -> Outc
     if name.is_empty() || name.chars().count() > 100 {
         return Err(Refused::form("name", "Must be between 1 and 100 in length."));
     }
-    guild.state.channels.push(Channel {
-        id: id.to_owned(),
-        name: name.clone(),
-        place: Place::Thread {
-            of: channel.to_owned(),
-            archived: false,
-        },
-        open: true,
-    });
-    Ok(json!({ "id": id, "type": 11, "guild_id": GUILD, "parent_id": channel, "name": name }))
+    Ok(guild.opens(id, &name, channel))
 }
 
 fn wake(guild: &mut Guild, id: &str, body: &Value) -> Outcome {
@@ -245,6 +257,24 @@ fn direct(guild: &mut Guild, body: &Value) -> Outcome {
         });
     }
     Ok(json!({ "id": id, "type": 1 }))
+}
+
+/// The answer to an interaction that came by the gateway: one, for fifteen minutes.
+fn called_back(guild: &mut Guild, token: &str, body: &Value, now: DateTime<Utc>) -> Outcome {
+    let known = guild.state.tokens.iter_mut().find(|known| known.token == token);
+    let known = known
+        .filter(|known| now <= known.until)
+        .ok_or_else(|| Refused::of(404, 10062, "Unknown interaction"))?;
+    if std::mem::replace(&mut known.answered, true) {
+        return Err(Refused::of(400, 40060, "Interaction has already been acknowledged."));
+    }
+    match guild.callbacks.remove(token).map(|waits| waits.send(body.clone())) {
+        Some(Ok(())) => {}
+        Some(Err(_)) | None => guild
+            .violations
+            .push("nobody waited for the answer to an interaction".into()),
+    }
+    Ok(Value::Null)
 }
 
 /// The answer to an interaction is changed, within fifteen minutes.

@@ -18,6 +18,8 @@ pub struct Person {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     Channel,
+    /// Has threads alone.
+    Forum,
     /// Hangs on the message whose id it has.
     Thread {
         of: String,
@@ -112,6 +114,12 @@ impl State {
             name: "help".to_owned(),
             ..channel.clone()
         };
+        let forum = Channel {
+            id: super::FORUM.to_owned(),
+            name: "questions".to_owned(),
+            place: Place::Forum,
+            ..channel.clone()
+        };
         Self {
             people: vec![
                 bot,
@@ -120,7 +128,7 @@ impl State {
                 person("80351110224678903", "stranger", &[], true),
                 person("80351110224678904", "outsider", &[super::LEADS], false),
             ],
-            channels: vec![channel, help],
+            channels: vec![channel, help, forum],
             messages: Vec::new(),
             privates: Vec::new(),
             tokens: Vec::new(),
@@ -130,10 +138,10 @@ impl State {
         }
     }
 
-    /// Unique, and greater than every one before it.
+    /// Unique, and greater than every one before it. Discord makes ids of the time; these are of 2027.
     pub(crate) fn fresh(&mut self) -> String {
         self.counter += 1;
-        (1_200_000_000_000_000_000 + self.counter).to_string()
+        (1_700_000_000_000_000_000 + self.counter).to_string()
     }
 
     #[track_caller]
@@ -183,14 +191,17 @@ impl Person {
 
 impl Message {
     pub(crate) fn drawn(&self) -> Value {
+        // Each change is a minute later.
+        let edited =
+            (!self.earlier.is_empty()).then(|| format!("2026-01-01T00:{:02}:00.000000+00:00", self.earlier.len() % 60));
         let part = |name: &str| self.body.get(name).cloned().unwrap_or_else(|| json!([]));
         json!({
             "id": self.id, "channel_id": self.channel, "type": 0,
             "content": self.body["content"].as_str().unwrap_or_default(),
             "embeds": part("embeds"), "components": part("components"),
             "author": { "id": self.author, "username": self.author_name, "discriminator": "0", "avatar": null, "bot": self.by_bot },
-            "timestamp": "2026-01-01T00:00:00.000000+00:00", "edited_timestamp": null, "tts": false,
-            "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": [], "pinned": false, "flags": 0,
+            "timestamp": "2026-01-01T00:00:00.000000+00:00", "edited_timestamp": edited, "tts": false,
+            "mention_everyone": false, "mentions": [], "mention_roles": [], "attachments": part("attachments"), "pinned": false, "flags": 0,
         })
     }
 }
