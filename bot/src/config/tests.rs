@@ -475,6 +475,7 @@ fn the_example_says_what_the_defaults_are() {
                     "public_key",
                     "application_id",
                     "watch",
+                    "gateway",
                 ]
                 .iter()
                 .any(|key| rest.starts_with(&format!("{key} ="))) =>

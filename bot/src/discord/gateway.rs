@@ -79,6 +79,10 @@ pub async fn work(app: App, cancel: CancellationToken) {
                 return;
             }
             Some(Ended::Failed(error)) => {
+                // It had worked for a while: what failed now is something new.
+                if !app.listening.borrow().session.is_empty() {
+                    pause = LOOK;
+                }
                 tracing::warn!(
                     error = format!("{error:#}"),
                     "Discord's gateway could not be listened to; trying again"
