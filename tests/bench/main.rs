@@ -10,6 +10,7 @@ mod drain;
 mod events;
 mod fake;
 mod ingest;
+mod interactions;
 mod kill;
 mod limit;
 mod load;
@@ -57,11 +58,12 @@ enum Figure {
     Kill,
     Search,
     Events,
+    Interactions,
     Tokens,
     Mail,
 }
 
-const EACH: [Figure; 12] = [
+const EACH: [Figure; 13] = [
     Figure::Ingest,
     Figure::Drain,
     Figure::Claim,
@@ -72,6 +74,7 @@ const EACH: [Figure; 12] = [
     Figure::Kill,
     Figure::Search,
     Figure::Events,
+    Figure::Interactions,
     Figure::Tokens,
     Figure::Mail,
 ];
@@ -143,6 +146,7 @@ async fn one(figure: Figure, cluster: &Cluster, report: &mut Report) -> anyhow::
         Figure::Kill => kill::measure(cluster, report).await,
         Figure::Search => search::measure(cluster, report).await,
         Figure::Events => events::measure(cluster, report).await,
+        Figure::Interactions => interactions::measure(cluster, report).await,
         Figure::Tokens => tokens::measure(cluster, report).await,
         Figure::Mail => mail::measure(report).await,
     }

@@ -10,11 +10,13 @@ use deskhand::clock::Clock;
 use deskhand::config::Config;
 use deskhand::http;
 use deskhand::worker::{dispatcher, runner, wakes};
+use deskhand_adapters::discord::{self, DiscordChat};
 use deskhand_adapters::postgres::search::{self, Entry, Kind};
 use deskhand_adapters::slack::{self, SlackChat};
 use deskhand_core::port::{Desk, Model};
 use deskhand_core::ticket::Source;
 use deskhand_tests::fake;
+use deskhand_tests::fake::discord::Discord;
 use deskhand_tests::fake::slack::Slack;
 use sqlx::PgPool;
 use tokio::net::TcpListener;
@@ -56,11 +58,30 @@ impl World {
         desk: Arc<dyn Desk>,
         work: Work,
     ) -> anyhow::Result<Self> {
+        Self::start_with(database, runners, model, desk, work, None).await
+    }
+
+    /// The same, in Discord too.
+    pub(crate) async fn start_with(
+        database: &Fresh,
+        runners: usize,
+        model: Arc<dyn Model>,
+        desk: Arc<dyn Desk>,
+        work: Work,
+        discord: Option<&Discord>,
+    ) -> anyhow::Result<Self> {
         let slack = Slack::start(fake::clock::Clock::at(chrono::Utc::now())).await;
         let approver = slack.id_of("sam");
-        let settings = settings(&approver, &slack.url(), runners);
+        let mut settings = settings(&approver, &slack.url(), runners);
+        if let Some(discord) = discord {
+            in_discord(&mut settings, &discord.url());
+        }
         let pool = database.pool(app::connections(runners)).await?;
         let app = app(&settings, pool.clone(), Clock::default(), model, desk)?;
+        if let Some(discord) = &app.discord {
+            // Our server there, without which a click is looked at later.
+            discord.register_commands().await?;
+        }
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         tasks.spawn(wakes::listen(app.clone(), stop.clone()));
         tasks.spawn(wakes::announce(app.clone(), stop.clone()));
@@ -170,6 +191,21 @@ fn settings(approver: &str, slack_url: &str, runners: usize) -> BTreeMap<String,
     .collect()
 }
 
+fn in_discord(settings: &mut BTreeMap<String, String>, url: &str) {
+    use fake::discord as d;
+    let approvers = settings.entry("DESKHAND_APPROVERS".into()).or_default();
+    approvers.push_str(&format!(",discord:&{}", d::LEADS));
+    for (name, value) in [
+        ("DISCORD_BOT_TOKEN", d::BOT_TOKEN.to_owned()),
+        ("DISCORD_PUBLIC_KEY", d::public_key()),
+        ("DISCORD_APPLICATION_ID", d::APPLICATION.to_owned()),
+        ("DISCORD_CHANNEL", d::CHANNEL.to_owned()),
+        ("DISCORD_API_URL", url.to_owned()),
+    ] {
+        settings.insert(name.to_owned(), value);
+    }
+}
+
 fn app(
     settings: &BTreeMap<String, String>,
     pool: PgPool,
@@ -182,8 +218,15 @@ fn app(
     let mut chat = slack::Settings::new(slack.bot_token.clone());
     chat.api_url.clone_from(&slack.api_url);
     let chat = Arc::new(SlackChat::new(&chat));
+    let discord = config.discord.as_ref().map(|discord| {
+        let mut settings = discord::Settings::new(discord.bot_token.clone(), discord.application_id.clone());
+        settings.api_url.clone_from(&discord.api_url);
+        settings.channel.clone_from(&discord.channel);
+        DiscordChat::new(&settings).map(Arc::new)
+    });
     let outside = Outside {
         slack: Some(chat),
+        discord: discord.transpose()?,
         desks: BTreeMap::from([(Source::Zendesk, desk)]),
         ..Outside::of(model)
     };
