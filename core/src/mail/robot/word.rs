@@ -70,8 +70,10 @@ pub(super) fn subject(mail: &Mail<'_>) -> Judged {
     if asks && (!away || section == "away") {
         return None;
     }
-    // Somebody answers what a program wrote: its phrase is quoted by the subject, and the text is a person's.
-    if section == "automatic" && !away && without_answer(&subject) != subject {
+    // Somebody answers what a program wrote: its subject begins as the program's did. A program that answers puts its
+    // phrase before "Re:" or behind the subject.
+    let rest = without_answer(&subject);
+    if section == "automatic" && !away && rest != subject && rest.starts_with(phrase) {
         return None;
     }
     // A word for absence alone may be what a person writes about: a program's note is an answer, or says it again.
