@@ -23,15 +23,18 @@ pub(super) async fn triage(
         .find(|run| matches!(run.state.as_str(), "queued" | "running" | "waiting"));
     if let (Some(run), None) = (&open, instruction) {
         let waits = waits(app, ticket).await?;
-        let waits = if waits.is_empty() {
+        let also = if waits.is_empty() {
             String::new()
         } else {
             format!(" It waits for {}.", waits.join(", "))
         };
-        if run.paused {
-            return Ok(format!("{ticket} is paused; resume {ticket} lets it go on.{waits}"));
-        }
-        return Ok(format!("{ticket} is at work: its run is {}.{waits}", run.state));
+        return Ok(match run.state.as_str() {
+            _ if run.paused => format!("{ticket} is paused; resume {ticket} lets it go on.{also}"),
+            "waiting" if waits.is_empty() => format!("{ticket} waits for something outside."),
+            "waiting" => format!("{ticket} waits for {}.", waits.join(", ")),
+            "queued" => format!("{ticket} stands in the queue; its turn comes.{also}"),
+            _ => format!("{ticket} is being worked on.{also}"),
+        });
     }
     let step = instruction.map(|text| StepKind::Instructed {
         text: text.to_owned(),

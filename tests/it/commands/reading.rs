@@ -131,7 +131,7 @@ async fn a_ticket_whose_run_is_active_tells_its_state_and_what_waits() {
         let (_, card) = a_draft_waits(bot).await;
         says(
             &answer(bot, "/triage T-1001", "sam").await,
-            &["T-1001 is at work: its run is waiting.", "It waits for A-1 · reply to"],
+            &["T-1001 waits for A-1 · reply to"],
         );
         assert_eq!(bot.model.requests().len(), 1, "asking where it is starts nothing");
         card.says(DRAFT);
