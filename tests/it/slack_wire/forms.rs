@@ -185,7 +185,7 @@ fn view_full_shows_what_the_card_cut() {
         );
         let shown = serde_json::to_value(&view).expect("JSON");
         assert!(shown["blocks"].as_array().expect("blocks").len() <= 100);
-        assert!(shown.to_string().contains("The console has the rest"));
+        assert!(shown.to_string().contains("--whole has the rest"));
         assert!(shown.to_string().len() < 250_000);
     }
 }

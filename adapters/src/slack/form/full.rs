@@ -42,10 +42,8 @@ pub fn full(card: &Card, mail: &str) -> SlackView {
         blocks.push(parts::rich(vec![parts::bold(title)]));
         for part in escape::parts(&text, TEXT) {
             if blocks.len() >= BLOCKS - 1 || escape::size(part) > left {
-                blocks.push(parts::rich(vec![parts::paragraph(
-                    "… (The console has the rest.)",
-                    TEXT,
-                )]));
+                let rest = format!("… (deskhand show {} --whole has the rest.)", card.ticket);
+                blocks.push(parts::rich(vec![parts::paragraph(&rest, TEXT)]));
                 return modal(&card.approval.to_string(), blocks);
             }
             left -= escape::size(part);
