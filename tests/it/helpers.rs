@@ -94,7 +94,7 @@ async fn they_work_side_by_side_and_the_last_ones_end_wakes_the_run_that_waits_w
         );
         let shown = types(bot, "/triage T-1001").await;
         assert!(
-            shown.contains("its run is waiting") && shown.contains("helper 2: Had she asked"),
+            shown.contains("T-1001 waits for helper 1") && shown.contains("helper 2: Had she asked"),
             "{shown}"
         );
 
