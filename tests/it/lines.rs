@@ -46,11 +46,16 @@ pub(crate) async fn sam_approves(bot: &Bot) {
 
 /// A runner begins to work, and is in the middle of a call outside whose answer is held back.
 pub(crate) async fn works_until_the_shop_is_called(bot: &Bot) -> JoinHandle<anyhow::Result<usize>> {
+    works_until_the_shop_was_called(bot, 1).await
+}
+
+/// The same in the middle of so many calls.
+pub(crate) async fn works_until_the_shop_was_called(bot: &Bot, times: usize) -> JoinHandle<anyhow::Result<usize>> {
     bot.server.hangs();
     let app = bot.app.clone();
     let mut work = tokio::spawn(async move { runner::tick(&app).await });
     tokio::select! {
-        () = bot.server.was_called(1) => {}
+        () = bot.server.was_called(times) => {}
         ended = &mut work => panic!("the shop was not called: {ended:?}"),
     }
     work

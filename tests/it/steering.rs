@@ -3,6 +3,7 @@
 mod astray;
 mod bounds;
 mod held;
+mod large;
 mod long;
 mod prefix;
 

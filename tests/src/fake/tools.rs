@@ -19,13 +19,13 @@ struct Shop {
 }
 
 impl Shop {
-    fn offer(&mut self, name: &str, rule: Rule, repeatable: bool) {
+    fn offer(&mut self, name: &str, rule: Rule, repeatable: bool, reads: bool) {
         self.offered.push(OutsideTool {
             name: name.to_owned(),
             description: format!("What {name} does at the shop"),
             schema: json!({ "type": "object", "properties": { "amount": { "type": "integer" } } }),
             rule,
-            reads: false,
+            reads,
             repeatable,
         });
         self.offered.sort_by(|a, b| a.name.cmp(&b.name));
@@ -64,7 +64,12 @@ impl Default for Server {
 impl Server {
     /// Offers a tool that takes an amount and changes something.
     pub fn offers(&self, name: &str, rule: Rule, repeatable: bool) {
-        self.shop().offer(name, rule, repeatable);
+        self.shop().offer(name, rule, repeatable, false);
+    }
+
+    /// Offers a tool that only reads; its answer names the amount that it was asked about.
+    pub fn offers_to_read(&self, name: &str) {
+        self.shop().offer(name, Rule::Allow, true, true);
     }
 
     /// In the next call it begins to offer another tool.
@@ -117,13 +122,14 @@ impl Tools for Server {
     }
 
     async fn call(&self, used: &ToolUse) -> Result<Outcome, ToolsError> {
-        let breaks = {
+        let (breaks, reads) = {
             let mut shop = self.shop();
             shop.calls.push(format!("{} {}", used.tool, used.args));
             if let Some(name) = shop.grows.take() {
-                shop.offer(&name, Rule::Ask, false);
+                shop.offer(&name, Rule::Ask, false, false);
             }
-            std::mem::take(&mut shop.breaks)
+            let reads = shop.offered.iter().any(|tool| tool.name == used.tool && tool.reads);
+            (std::mem::take(&mut shop.breaks), reads)
         };
         self.called.send_modify(|calls| *calls += 1);
         let mut waiting = Waiting(Some(self));
@@ -135,6 +141,9 @@ impl Tools for Server {
                 why: "the connection broke".into(),
             });
         }
-        Ok(Outcome::ok("Refund R-1 is booked."))
+        Ok(Outcome::ok(match reads {
+            true => format!("Order {} is on its way.", used.args["amount"]),
+            false => "Refund R-1 is booked.".to_owned(),
+        }))
     }
 }
