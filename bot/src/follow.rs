@@ -232,9 +232,12 @@ async fn wait_for_news(app: &App, shared: &Shared, stirred: &Notify) {
             () = &mut due => return,
             () = app.live.grows(shared.run, length) => {
                 tokio::time::sleep(app.followers.gather()).await;
-                if let Some(written) = app.live.of(shared.run) {
+                if let Some(written) = app.live.of(shared.run).map(here) {
+                    if !shared.log().goes_on_with(&written) {
+                        return;
+                    }
                     length = written.text.len();
-                    shared.take(|log| log.writing(here(written)));
+                    shared.take(|log| log.writing(written));
                 }
             }
         }

@@ -209,6 +209,14 @@ impl Log {
         news
     }
 
+    /// Whether this is the reply that is known to be written, or none is. Before another one is told of, the step that the
+    /// known one became must be.
+    pub fn goes_on_with(&self, new: &UnderWay) -> bool {
+        self.writing
+            .as_ref()
+            .is_none_or(|known| (known.attempt, known.after) == (new.attempt, new.after))
+    }
+
     /// What comes next for a reader, at most so many events; moves the cursor behind them. Empty when there is nothing
     /// new, or when the reader knows more than is known here.
     pub fn after(&self, cursor: &mut Cursor, most: usize) -> Vec<Told> {

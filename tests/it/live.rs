@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use deskhand_core::model::{Call, ModelReply, Stop};
 use deskhand_tests::fake::by;
 use deskhand_tests::fake::slack::CHANNEL;
 use deskhand_tests::{API_TOKEN, Bot, scenario};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::lines::{a_reply_waits, ada_asks, sam_approves};
@@ -149,6 +150,47 @@ async fn a_reader_sees_a_reply_while_the_model_writes_it_and_then_the_rest_of_th
             .expect("it replied");
         assert_eq!(replied.told["line"], "Ada wants her 退货 settled.");
         assert_eq!(replied.told["step"]["reply"]["text"], "Ada wants her 退货 settled.");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_reply_that_follows_at_once_does_not_take_back_the_one_before_it() {
+    scenario(async |bot| {
+        ada_asks(bot).await;
+        let work = is_writing(bot, "First I ").await;
+        let mut stream = follow(&bot.url, &run_of(bot).await, None).await;
+        let mut all = stream.hears("First I ").await;
+
+        let model = bot.model.clone();
+        bot.model.answers(move |_| {
+            // The next reply is in the middle of its words before anybody has looked at the store.
+            model.holds_after("It is ");
+            let call = Call {
+                id: "call_0".into(),
+                name: "list_tickets".into(),
+                args: json!({}),
+            };
+            Ok(ModelReply {
+                text: "First I look around. ".into(),
+                calls: vec![call],
+                stop: Stop::Calls,
+                ..ModelReply::default()
+            })
+        });
+        bot.model.says("It is all there.");
+        bot.model.releases();
+        while !texts(&all).ends_with("It is ") {
+            all.push(stream.next().await.expect("the stream is open"));
+        }
+        assert_eq!(texts(&all), "First I look around. It is ");
+        assert!(!names(&all).contains(&"reset"), "{:?}", names(&all));
+
+        bot.model.releases();
+        work.await.expect("it ends").expect("the runner works");
+        bot.settle().await;
+        all.extend(stream.rest().await);
+        assert_eq!(texts(&all), "First I look around. It is all there.");
     })
     .await;
 }

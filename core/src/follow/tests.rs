@@ -102,6 +102,28 @@ fn a_reader_who_has_half_of_a_reply_is_told_the_rest_and_then_the_step() {
 }
 
 #[test]
+fn another_reply_is_told_of_once_the_step_of_the_one_before_it_is_known() {
+    let mut log = Log::default();
+    log.writing(under_way(1, 0, "First I "));
+    let next = under_way(1, 1, "It is ");
+    assert!(log.goes_on_with(&under_way(1, 0, "First I look.")));
+    assert!(!log.goes_on_with(&next), "the store must be looked at first");
+
+    let mut cursor = Cursor::default();
+    let told = |log: &Log, cursor: &mut Cursor| -> Vec<&str> {
+        log.after(cursor, 9).iter().map(|told| told.event.name()).collect()
+    };
+    assert_eq!(told(&log, &mut cursor), ["text"]);
+    log.append(vec![step(1, replied("First I look."))]);
+    log.writing(next);
+    assert_eq!(
+        told(&log, &mut cursor),
+        ["text", "step", "text"],
+        "nothing is taken back"
+    );
+}
+
+#[test]
 fn a_reply_that_begins_anew_under_another_claim_is_reset() {
     let mut log = at_seven();
     log.writing(under_way(3, 7, "Dear Ada"));
