@@ -111,6 +111,8 @@ pub fn unified(old: &str, new: &str, name: &str) -> Diff {
             .unified_diff()
             .context_radius(CONTEXT)
             .header(name, name)
+            // An article is no file.
+            .missing_newline_hint(false)
             .to_string(),
     }
 }

@@ -91,6 +91,8 @@ fn a_diff_shows_lines_and_counts_them() {
         "--- returns\n+++ returns\n@@ -1,4 +1,4 @@\n # Returns\n \n-You may return a pot within 14 days.\n\
          +You may return a pot within 30 days.\n We pay the postage.\n"
     );
+    let open_ended = unified("a\nb", "c\nb", "x");
+    assert!(open_ended.text.ends_with(" b\n"), "{:?}", open_ended.text);
     let same = unified("a\r\n", "a\n", "x");
     assert_eq!((same.text.as_str(), same.added, same.removed), ("", 0, 0));
 }
