@@ -47,6 +47,8 @@ pub(super) async fn run(started: &Started, path: &Path, json: bool) -> anyhow::R
         Questions::Labelled(asked) => asked,
         Questions::Translated(groups) => translated(pool, groups).await?,
     };
+    let articles = known.len();
+    // A question may name the family of an article in several languages instead of one of them.
     let known: BTreeSet<String> = known
         .into_iter()
         .flat_map(|article| [family(&article.0), article.0])
@@ -81,12 +83,12 @@ pub(super) async fn run(started: &Started, path: &Path, json: bool) -> anyhow::R
     let rounded = |x: f64| (x * 1e4).round() / 1e4;
     if json {
         let report = json!({ "n": asked.len(), "hit_at_1": rounded(within(1)), "hit_at_5": rounded(within(5)),
-                             "mrr": rounded(mrr), "ms_per_query": rounded(ms), "articles": known.len(),
+                             "mrr": rounded(mrr), "ms_per_query": rounded(ms), "articles": articles,
                              "without_article": missing });
         println!("{}", serde_json::to_string_pretty(&report)?);
         return Ok(());
     }
-    println!("{} questions on {} articles, {ms:.1} ms each", asked.len(), known.len());
+    println!("{} questions on {articles} articles, {ms:.1} ms each", asked.len());
     let rows = [
         ("first", within(1)),
         ("among five", within(5)),
